@@ -1,0 +1,32 @@
+# Language level, warnings, sanitizers, ccache. Included once by the root before any target exists.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Release keeps our own asserts: LLVM's configuration resets LLVM_ENABLE_ASSERTIONS, so NDEBUG is
+# simply never defined.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2")
+set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
+
+# Every float operation is rounded on its own, on every host (design section 4).
+add_compile_options(-ffp-contract=off -Wall -Wextra)
+if(KILN_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(KILN_SANITIZE)
+  # vptr checks need type information of the uninstrumented LLVM libraries.
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=address,undefined)
+endif()
+
+find_program(KILN_CCACHE ccache)
+if(KILN_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${KILN_CCACHE})
+  set(CMAKE_C_COMPILER_LAUNCHER ${KILN_CCACHE})
+endif()
+
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)

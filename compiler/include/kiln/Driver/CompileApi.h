@@ -1,0 +1,74 @@
+//===- CompileApi.h - what the kiln tool asks of libkiln ----------------------------------------------------===//
+//
+// The tool starts without LLVM and loads libkiln only when something is compiled; both come from one
+// build, so the border is plain C++ structs behind three C symbols. No MLIR type crosses it.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILN_DRIVER_COMPILEAPI_H
+#define KILN_DRIVER_COMPILEAPI_H
+
+#include "kiln/ISA/Diagnostic.h"
+#include "kiln/ISA/Types.h"
+
+#include <cstddef>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace kiln::driver {
+
+/// A tensor argument as the compiler sees it: no values.
+struct TensorArg {
+  isa::DType dtype = isa::DType::Float32;
+  std::vector<int64_t> shape;
+};
+/// One argument of a kernel: a tensor, or a compile-time value.
+using Arg = std::variant<TensorArg, int64_t, double, bool, std::string>;
+
+/// Levels a compilation can stop at and print (design section 7).
+enum class Emit { Nisa, Placed, Scheduled, Streams, Program };
+
+struct CompileRequest {
+  std::string kernelFile; ///< a .cpp to build as a plug-in, or a .so to load
+  std::string kernel;     ///< name in the file's registry; empty: the only one
+  std::vector<Arg> args;
+  Emit emit = Emit::Program;
+  std::string stopAfter;     ///< name of a pass; empty: run them all
+  bool useCache = true;      ///< plug-in cache
+  std::string hostCompiler;  ///< empty: $CXX, else g++, else clang++
+  std::string includeDir;    ///< folder that holds nl/nl.h
+  std::string reproducerDir; ///< where a reproducer of an internal fault goes; empty: current folder
+};
+
+struct KernelInfo {
+  std::string name;
+  std::vector<std::string> parameters; ///< "lhsT: tensor", "scale: float"
+  FileLine place;
+};
+
+struct CompileResult {
+  bool ok = false;
+  std::vector<Diagnostic> diagnostics; ///< in source order
+  std::vector<std::byte> program;      ///< Emit::Program
+  std::string text;                    ///< every other level
+  std::string reproducer;              ///< file written on an internal fault
+  size_t instructions = 0;
+};
+
+struct ListResult {
+  bool ok = false;
+  std::vector<Diagnostic> diagnostics;
+  std::vector<KernelInfo> kernels;
+};
+
+} // namespace kiln::driver
+
+extern "C" {
+/// Build identity; the tool refuses a library of another build.
+const char *kiln_build_id();
+void kiln_compile(const kiln::driver::CompileRequest *request, kiln::driver::CompileResult *result);
+void kiln_list(const kiln::driver::CompileRequest *request, kiln::driver::ListResult *result);
+}
+
+#endif // KILN_DRIVER_COMPILEAPI_H

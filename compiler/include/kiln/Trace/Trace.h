@@ -1,0 +1,60 @@
+//===- Trace.h - what tracing a kernel leaves behind ----------------------------------------------------------===//
+//
+// The DSL records plain data; conversion to the nisa dialect is a separate step, so that neither kernel
+// code nor the tracer sees MLIR. Everything is indexed by position: tensors, locations, instructions.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILN_TRACE_TRACE_H
+#define KILN_TRACE_TRACE_H
+
+#include "kiln/ISA/Diagnostic.h"
+#include "kiln/ISA/Instruction.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kiln::trace {
+
+inline constexpr uint32_t kNone = UINT32_MAX;
+
+enum class TensorRole : uint8_t { Internal, Input, Output };
+
+struct Tensor {
+  std::string name; ///< the author's, or "arg0", "t12" made up by the tracer; unique in a trace
+  isa::Memory memory = isa::Memory::Sbuf;
+  isa::DType dtype = isa::DType::Float32;
+  TensorRole role = TensorRole::Internal;
+  std::vector<int64_t> shape;
+  uint32_t index = 0; ///< Input: parameter number; Output: result number
+  std::optional<std::pair<uint32_t, uint64_t>> address; ///< (first partition, byte) chosen by hand
+  uint32_t location = kNone;
+};
+
+struct Location {
+  uint32_t file = 0;
+  uint32_t line = 0;
+  uint32_t caller = kNone; ///< index of the call site, always smaller than the own index
+};
+
+struct Instruction {
+  isa::Instruction inst; ///< accesses name tensors by their index in Trace::tensors
+  uint32_t location = kNone;
+};
+
+/// A finished trace. Tensors are numbered by their first use, in operand order, so that the trace does
+/// not depend on the order in which a host compiler evaluates call arguments.
+struct Trace {
+  std::string kernel;
+  std::vector<std::string> files; ///< relative to the folder of the kernel file where possible
+  std::vector<Location> locations;
+  std::vector<Tensor> tensors;
+  std::vector<Instruction> instructions;
+
+  CallChain chain(uint32_t location) const;
+};
+
+} // namespace kiln::trace
+
+#endif // KILN_TRACE_TRACE_H

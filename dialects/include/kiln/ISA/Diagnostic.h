@@ -1,0 +1,56 @@
+//===- Diagnostic.h - what every part of Kiln reports to its user -------------------------------===//
+//
+// One plain record for the DSL, the verifiers, the passes, the loader and the executor. Nothing here
+// prints: a tool renders diagnostics as text or JSON.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILN_ISA_DIAGNOSTIC_H
+#define KILN_ISA_DIAGNOSTIC_H
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kiln {
+
+/// One line of source. `file` is relative to the kernel file; line 0 means unknown.
+struct FileLine {
+  std::string file;
+  unsigned line = 0;
+  bool operator==(const FileLine &) const = default;
+};
+
+/// The author's statement first, then the call sites that led to it, innermost first.
+using CallChain = std::vector<FileLine>;
+
+enum class Severity { Error, Warning, Note };
+
+/// What went wrong, which decides the exit code of a tool (design section 7).
+enum class Fault {
+  User,     ///< the kernel, program or input is at fault: exit 1
+  Usage,    ///< wrong command line: exit 2
+  Check,    ///< it ran, but a check failed: exit 3
+  Limit,    ///< steps, time or memory: exit 4
+  Internal, ///< Kiln is at fault: exit 70
+};
+
+struct DiagnosticNote {
+  std::string message;
+  CallChain place;
+};
+
+/// A message: rule id, the sentence with the offending value and the limit, the place, a way out.
+struct Diagnostic {
+  Severity severity = Severity::Error;
+  Fault fault = Fault::User;
+  std::string rule;    ///< id of `kiln explain`, such as "P-06"; empty when no rule applies
+  std::string message; ///< lower-case first letter, no final period, names in single quotes
+  std::string help;    ///< the smallest edit that works; may be empty
+  CallChain place;
+  std::vector<DiagnosticNote> notes;
+};
+
+} // namespace kiln
+
+#endif // KILN_ISA_DIAGNOSTIC_H

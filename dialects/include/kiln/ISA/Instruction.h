@@ -1,0 +1,141 @@
+//===- Instruction.h - one instruction as a value, and its description ------------------------------===//
+//
+// `Instruction` is the neutral form that the DSL, the passes, the codec, the assembler and the executor
+// exchange: an opcode, up to kMaxOperands accesses, and field words. `InstDesc` is the table's record in
+// C++; generic code (codec, assembler, op parser) walks it instead of naming instructions.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILN_ISA_INSTRUCTION_H
+#define KILN_ISA_INSTRUCTION_H
+
+#include "kiln/ISA/Types.h"
+
+#include <array>
+#include <string_view>
+
+namespace kiln::isa {
+
+inline constexpr unsigned kMaxOperands = 6;
+inline constexpr unsigned kMaxFieldWords = 12;
+inline constexpr unsigned kMaxFreeDims = machine.maxFreeDims;
+inline constexpr uint32_t kNoTensor = UINT32_MAX;
+
+/// The elements of one tensor an instruction touches.
+///
+/// Element (w, i0..ik) of the access lies
+///   on chip: in partition `partitionStart + w` of the tensor, at element `offset + sum step_j * i_j`
+///            of that partition;
+///   in HBM:  at element `offset + w * rowStep + sum step_j * i_j` of the tensor.
+/// Elements count in `dtype`, which may differ from the tensor's. Free dims are outermost first; the
+/// flattened sequence is row-major over (w, i0..ik). On chip rank >= 1 and all nums >= 1.
+struct Access {
+  uint32_t tensor = kNoTensor; ///< index into the owner's tensor list; kNoTensor: operand absent
+  DType dtype = DType::Float32;
+  uint8_t rank = 0;            ///< free dims used, 0 to kMaxFreeDims
+  uint32_t partitionStart = 0; ///< on chip: relative to the tensor's first partition; HBM: 0
+  uint32_t partitionCount = 1; ///< rows
+  int64_t rowStep = 0;         ///< HBM: elements from row to row; on chip: 0
+  int64_t offset = 0;
+  std::array<int64_t, kMaxFreeDims> step{};
+  std::array<int64_t, kMaxFreeDims> num{};
+
+  bool present() const { return tensor != kNoTensor; }
+  /// Elements of one row.
+  int64_t freeElements() const {
+    int64_t n = 1;
+    for (unsigned i = 0; i < rank; ++i)
+      n *= num[i];
+    return n;
+  }
+  int64_t elements() const { return freeElements() * partitionCount; }
+  bool operator==(const Access &) const = default;
+};
+
+/// Smallest and largest element index (within a partition on chip, within the tensor in HBM) an access
+/// touches. Precondition: nums >= 1.
+struct ElementRange {
+  int64_t first, last;
+};
+ElementRange elementRange(const Access &);
+
+enum class FieldKind : uint8_t { Bool, Enum, I32, U32, F32, F64 };
+
+struct FieldDesc {
+  std::string_view name;
+  FieldKind kind;
+  uint8_t word;     ///< index of its first word in Instruction::fields
+  uint8_t words;    ///< how many values of that kind
+  bool required;    ///< no default
+  int64_t init;     ///< default, in the representation of Instruction::fields
+  EnumCases cases;  ///< for Enum
+  std::string_view doc;
+};
+
+struct OperandDesc {
+  std::string_view name;
+  bool isOutput, isOptional, isColumn;
+  uint32_t memories; ///< bit (1 << Memory)
+  uint32_t dtypes;   ///< bit (1 << DType)
+  std::string_view doc;
+  bool allows(Memory m) const { return memories >> unsigned(m) & 1; }
+  bool allows(DType t) const { return dtypes >> unsigned(t) & 1; }
+};
+
+struct RuleDesc {
+  std::string_view id, text;
+};
+
+struct CostDesc {
+  Engine engine;
+  int perElementNum, perElementDen, issueCycles, latencyCycles, floorCycles;
+  std::string_view source, confidence;
+};
+
+struct InstDesc {
+  Opcode opcode;
+  std::string_view mnemonic, summary;
+  std::span<const Engine> engines; ///< legal engines, the default first
+  std::span<const OperandDesc> operands;
+  std::span<const FieldDesc> fields;
+  std::span<const RuleDesc> rules;
+  std::span<const CostDesc> costs;
+  std::string_view spec;
+  bool isInternal;
+
+  const FieldDesc *field(std::string_view name) const;
+  int operandIndex(std::string_view name) const; ///< -1 when there is none
+  bool runsOn(Engine e) const;
+};
+
+/// All rows in opcode order.
+std::span<const InstDesc> instructions();
+const InstDesc *findInstruction(Opcode);
+const InstDesc *findInstruction(std::string_view mnemonic);
+
+/// One instruction. Field words hold bool, enum, i32 and u32 values as themselves, f32 and f64 as the bits
+/// of a double (exact for every f32). Access fields through the typed accessors or the generated
+/// argument structs of Args.h.
+struct Instruction {
+  Opcode opcode{};
+  Engine engine = Engine::Unknown;
+  std::array<Access, kMaxOperands> operands{};
+  std::array<int64_t, kMaxFieldWords> fields{};
+
+  const InstDesc &desc() const { return *findInstruction(opcode); }
+  int64_t word(std::string_view field, unsigned i = 0) const;
+  double real(std::string_view field) const;
+  void setWord(std::string_view field, int64_t v, unsigned i = 0);
+  void setReal(std::string_view field, double v);
+  bool operator==(const Instruction &) const = default;
+};
+
+/// An instruction of `opcode` with every field at its default and no operands.
+Instruction makeInstruction(Opcode opcode);
+
+inline int64_t bitsOf(double v) { return __builtin_bit_cast(int64_t, v); }
+inline double realOf(int64_t bits) { return __builtin_bit_cast(double, bits); }
+
+} // namespace kiln::isa
+
+#endif // KILN_ISA_INSTRUCTION_H

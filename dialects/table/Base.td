@@ -1,0 +1,162 @@
+//===- Base.td - the classes every record of the instruction table is made of ------------------===//
+//
+// The table is plain TableGen: it includes nothing of MLIR. Three readers share it: kiln-tblgen (the
+// C++ of dialects/include/kiln/ISA, the manual), mlir-tblgen through NisaOps.td (the ops), and people.
+// A fact about an instruction or the machine stands here once and nowhere else.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILN_TABLE_BASE_TD
+#define KILN_TABLE_BASE_TD
+
+//---- machine ---------------------------------------------------------------------------------===//
+
+/// One number of the target. C++ reads it as `isa::machine.<name>`.
+class MachineConst<string n, int v, string u, string src, string conf, string d> {
+  string name = n;
+  int value = v;
+  string unit = u;        // "partitions", "bytes", "elements", ...
+  string source = src;    // the public page or measurement it comes from
+  string confidence = conf; // "published", "measured", "derived" or "choice"
+  string doc = d;
+}
+
+//---- enums -----------------------------------------------------------------------------------===//
+
+/// One enumerator: its spelling in NKI and in every textual form, and its encoding.
+class Case<string n, int v, string d = ""> {
+  string name = n;
+  int value = v;
+  string doc = d;
+}
+
+/// An enum shared by the DSL, the dialects and the encoding. `cases` may be empty when `FromRecords`
+/// below collects them from other records.
+class TableEnum<string cpp, string d, list<Case> cs> {
+  string cppName = cpp;
+  string doc = d;
+  list<Case> cases = cs;
+}
+
+//---- engines, memories, dtypes -----------------------------------------------------------------===//
+
+class EngineRec<string n, int v, string abbrev, int clock, string d> : Case<n, v, d> {
+  string shortName = abbrev; // the name in streams: pe, act, dve, pool, sp
+  int clockMHz = clock;
+}
+
+class MemoryRec<string n, int v, string d> : Case<n, v, d>;
+
+class DtypeRec<string n, int v, string mlir, int size, bit fp, string d> : Case<n, v, d> {
+  string mlirName = mlir; // spelling in !nisa.buf types and in assembler text
+  int bytes = size;
+  bit isFloat = fp;
+}
+
+//---- operators and functions -------------------------------------------------------------------===//
+
+/// An ALU operator of the Vector, GpSimd and Scalar Engines. x is the left argument, y the right.
+class AluOpRec<string n, int v, string formula, bit bitvecClass, bit unary, bit reduces>
+    : Case<n, v, formula> {
+  bit isBitvec = bitvecClass; // raw integer bits, Vector Engine only; else fp32 arithmetic
+  bit isUnary = unary;        // ignores y
+  bit isReduction = reduces;  // legal as a reduction operator
+}
+
+/// A function of the Scalar Engine: the exact function, rounded once to fp32. [low, high] is the
+/// domain in which the hardware's approximation is valid; an empty string means all floats.
+class ActFnRec<string n, int v, string formula, string lo = "", string hi = ""> : Case<n, v, formula> {
+  string low = lo;
+  string high = hi;
+}
+
+//---- operands ----------------------------------------------------------------------------------===//
+
+/// An operand of an instruction. A `column` operand is [P, 1]: one element a partition, repeated
+/// along the free axis.
+class Operand<string n, bit output, bit optional, bit col, list<MemoryRec> mems, list<DtypeRec> types,
+              string d> {
+  string name = n;
+  bit isOutput = output;
+  bit isOptional = optional;
+  bit isColumn = col;
+  list<MemoryRec> memories = mems;
+  list<DtypeRec> dtypes = types;
+  string doc = d;
+}
+class Out<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
+    : Operand<n, 1, 0, 0, mems, types, d>;
+class In<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
+    : Operand<n, 0, 0, 0, mems, types, d>;
+class OptColumn<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
+    : Operand<n, 0, 1, 1, mems, types, d>;
+class OptOutColumn<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
+    : Operand<n, 1, 1, 1, mems, types, d>;
+
+//---- fields ------------------------------------------------------------------------------------===//
+
+/// A field: a value known when the instruction is encoded. `kind` is one of bool, enum, i32, u32, f32,
+/// f64; `words` values of that kind stand side by side. `init` is the default as text ("" = required).
+class Field<string n, string k, int w, string i, string d> {
+  string name = n;
+  string kind = k;
+  int words = w;
+  string init = i;
+  string doc = d;
+  TableEnum enumType = ?;
+}
+class FBool<string n, string d> : Field<n, "bool", 1, "false", d>;
+class FI32<string n, string i, string d> : Field<n, "i32", 1, i, d>;
+class FU32<string n, string i, string d> : Field<n, "u32", 1, i, d>;
+class FF32<string n, string i, string d> : Field<n, "f32", 1, i, d>;
+class FF64<string n, string i, string d> : Field<n, "f64", 1, i, d>;
+class FPattern<string n, string d> : Field<n, "i32", 8, "0", d>; // four [step, num] pairs, outermost first
+class FEnum<string n, TableEnum e, string i, string d> : Field<n, "enum", 1, i, d> {
+  let enumType = e;
+}
+
+//---- rules -------------------------------------------------------------------------------------===//
+
+/// A rule beyond what the operands state (memory, dtype, presence). `check` names a function of
+/// kiln/ISA/Rules.h; a rule without its function does not link. The id is the one users see.
+class Rule<string i, string fn, string t> {
+  string id = i;
+  string check = fn;
+  string text = t;
+}
+
+//---- cost --------------------------------------------------------------------------------------===//
+
+/// Issue interval II = max(floor, perElement * N + issue) and latency LAT = perElement * N + latency,
+/// in cycles of the engine; N is the number of elements per partition of the main input. perElement is
+/// perElementNum / perElementDen.
+class Cost<string eng, int num, int den, int iss, int lat, int flr, string src, string conf> {
+  string engine = eng;
+  int perElementNum = num;
+  int perElementDen = den;
+  int issueCycles = iss;
+  int latencyCycles = lat;
+  int floorCycles = flr;
+  string source = src;
+  string confidence = conf;
+}
+
+//---- instructions ------------------------------------------------------------------------------===//
+
+class Inst<int op, string m, list<EngineRec> engs> {
+  int opcode = op;            // never reused once released in a format version
+  string mnemonic = m;        // as in nisa::
+  string cppName = ?;
+  string summary = ?;
+  string description = ?;     // semantics in our words; becomes the op description and the manual page
+  string example = ?;         // one line of IR, parsed by a test
+  list<EngineRec> engines = engs; // legal engines; the first is taken when the author names none
+  list<Operand> operands = [];
+  list<Field> fields = [];
+  list<Rule> rules = [];
+  list<Cost> costs = [];
+  string spec = "";           // paragraph of the public instruction reference
+  bit isInternal = 0;         // emitted by the compiler only: no DSL builder, no nisa op
+}
+
+#endif // KILN_TABLE_BASE_TD

@@ -1,0 +1,35 @@
+//===- Dma.td - transfers -------------------------------------------------------------------------===//
+
+#ifndef KILN_TABLE_DMA_TD
+#define KILN_TABLE_DMA_TD
+
+include "Trn2.td"
+
+def DmaCopyInst : Inst<0x50, "dma_copy", [EngineSync, EngineScalar, EngineGpsimd]> {
+  let cppName = "DmaCopy";
+  let summary = "Move elements between HBM and SBUF, or inside either";
+  let description = [{
+    Element e of dst, counted row-major over the pattern, receives element e of src. Equal dtypes keep
+    every bit; different ones go through fp32 and are rounded once.
+
+    The engine's stream only triggers the transfer; it runs on a DMA ring, spread over sixteen DMA
+    engines that each raise the ring's semaphore by one when their share is done. Without a wait nothing
+    orders two transfers.
+  }];
+  let example = "nisa.dma_copy dst=%t[0+128, 0: 1x512] src=%x[128 rows of 4096, 0: 1x512]";
+  let operands = [Out<"dst", [Sbuf, Hbm], AnyDtype, "as many elements as src">,
+                  In<"src", [Sbuf, Hbm], AnyDtype, "as many elements as dst">];
+  let fields = [
+    FEnum<"dge_mode", DgeModeEnum, "unknown", "who builds the descriptors">,
+    FEnum<"oob_mode", OobModeEnum, "error", "what a run-time index out of range does">,
+    FU32<"ring", "0", "the DMA ring; chosen by the compiler">];
+  let rules = [
+    Rule<"S-09", "dmaElements", "dst and src hold the same number of elements">,
+    Rule<"D-12", "dmaHwdgeDtypes", "hardware descriptors move raw bytes">,
+    Rule<"B-09", "dmaEngine", "a trigger engine needs hardware descriptors">,
+    Rule<"P-12", "dmaRing", "the ring exists">];
+  let costs = [Cost<"sync", 0, 1, 105, 1162, 105, "static trigger, public trn2 profiles", "measured">];
+  let spec = "dma_copy";
+}
+
+#endif // KILN_TABLE_DMA_TD

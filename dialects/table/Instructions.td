@@ -1,0 +1,8 @@
+//===- Instructions.td - the whole table, one include a family --------------------------------------===//
+
+include "TensorEngine.td"
+include "ScalarEngine.td"
+include "VectorEngine.td"
+include "GpSimd.td"
+include "Dma.td"
+include "Sync.td"

@@ -1,0 +1,21 @@
+//===- Sync.td - instructions the compiler adds to order the streams --------------------------------===//
+
+#ifndef KILN_TABLE_SYNC_TD
+#define KILN_TABLE_SYNC_TD
+
+include "Trn2.td"
+
+def SemaphoreWaitInst : Inst<0x60, "semaphore_wait",
+    [EngineSync, EngineTensor, EngineScalar, EngineVector, EngineGpsimd]> {
+  let cppName = "SemaphoreWait";
+  let summary = "Wait for a semaphore and do nothing else";
+  let description = [{
+    Carries only the wait of its record: an instruction that needs two waits is preceded by one of these.
+  }];
+  let example = "semaphore_wait";
+  let isInternal = 1;
+  let costs = [Cost<"sync", 0, 1, 25, 25, 25, "event semaphore, public trn2 profiles", "measured">];
+  let spec = "event semaphore";
+}
+
+#endif // KILN_TABLE_SYNC_TD

@@ -1,0 +1,157 @@
+//===- VectorEngine.td - elementwise, copy and reduction instructions ------------------------------===//
+
+#ifndef KILN_TABLE_VECTORENGINE_TD
+#define KILN_TABLE_VECTORENGINE_TD
+
+include "Trn2.td"
+
+def TensorCopyInst : Inst<0x30, "tensor_copy", [EngineVector, EngineScalar, EngineGpsimd]> {
+  let cppName = "TensorCopy";
+  let summary = "Copy a tile, converting between dtypes";
+  let description = [{
+    `dst[p, f] = src[p, f]`. Equal dtypes keep every bit; different ones go through fp32 and are rounded
+    once. Elements are paired by their position in the flattened free sequence.
+  }];
+  let example = "nisa.tensor_copy dst=%o[0+128, 0: 1x512] src=%acc[0+128, 0: 1x512]";
+  let operands = [Out<"dst", OnChip, AnyDtype, "P partitions x F elements">,
+                  In<"src", OnChip, AnyDtype, "P partitions x F elements">];
+  let rules = [
+    Rule<"P-04", "samePartitions", "all operands use the same number of partitions">,
+    Rule<"P-05", "sameElements", "dst and src hold the same number of elements a partition">,
+    Rule<"B-05", "gpsimdNoPsum", "GpSimd has no PSUM port">];
+  let costs = [
+    Cost<"vector", 1, 1, 62, 150, 64, "public trn2 profiles, fp32 PSUM source", "measured">,
+    Cost<"scalar", 1, 1, 46, 190, 64, "public trn2 profiles, fp32 PSUM source", "measured">,
+    Cost<"gpsimd", 1, 1, 150, 250, 0, "tensor_copy formula, start-up published", "choice">];
+  let spec = "tensor_copy";
+}
+
+def MemsetInst : Inst<0x31, "memset", [EngineVector, EngineGpsimd]> {
+  let cppName = "Memset";
+  let summary = "Write one value to every element of a tile";
+  let description = [{
+    `dst[p, f] = value`, rounded once to dst's dtype. An integer tile takes a whole number in its range.
+  }];
+  let example = "nisa.memset dst=%o[0+128, 0: 1x512] value=0";
+  let operands = [Out<"dst", OnChip, AnyDtype, "P partitions x F elements">];
+  let fields = [FF64<"value", "", "the value">];
+  let rules = [
+    Rule<"D-07", "memsetValue", "an integer tile takes a whole number in its range">,
+    Rule<"B-05", "gpsimdNoPsum", "GpSimd has no PSUM port">];
+  let costs = [
+    Cost<"vector", 1, 1, 62, 150, 64, "memset formula with measured overheads", "derived">,
+    Cost<"gpsimd", 1, 1, 150, 250, 0, "start-up published", "choice">];
+  let spec = "memset";
+}
+
+def TensorTensorInst : Inst<0x32, "tensor_tensor", [EngineVector, EngineGpsimd]> {
+  let cppName = "TensorTensor";
+  let summary = "Combine two tiles element by element";
+  let description = [{
+    `dst[p, f] = round(op(data1[p, f], data2[p, f]))`. Arithmetic operators work in fp32; bitvec
+    operators on raw bits of integer tiles of one width.
+
+    When all three tiles are int32, the operator is arithmetic, none lies in PSUM and no engine is named,
+    GpSimd computes on the integers themselves: add, subtract and multiply wrap, comparisons and logical
+    operators give 1 or 0. `power` always runs on GpSimd.
+  }];
+  let example = "nisa.tensor_tensor dst=%o[0+128, 0: 1x512] data1=%a[0+128, 0: 1x512] data2=%b[0+128, 0: 1x512] op=add";
+  let operands = [Out<"dst", OnChip, AnyDtype, "P partitions x F elements">,
+                  In<"data1", OnChip, AnyDtype, "left argument">,
+                  In<"data2", OnChip, AnyDtype, "right argument">];
+  let fields = [FEnum<"op", AluOpEnum, "", "a binary operator">];
+  let rules = [
+    Rule<"P-04", "samePartitions", "all operands use the same number of partitions">,
+    Rule<"P-05", "sameElements", "all operands hold the same number of elements a partition">,
+    Rule<"B-03", "oneInputInPsum", "at most one of the two inputs is in PSUM">,
+    Rule<"P-06", "sameStartPartition", "two SBUF inputs start at the same partition">,
+    Rule<"D-08", "bitvecDtypes", "bitvec operators need integer tiles of one width">,
+    Rule<"B-07", "tensorTensorEngine", "the engine has the operator">,
+    Rule<"B-05", "gpsimdNoPsum", "GpSimd has no PSUM port">];
+  let costs = [
+    Cost<"vector", 1, 1, 69, 150, 64, "public trn2 profiles, fp32", "measured">,
+    Cost<"gpsimd", 1, 1, 150, 250, 0, "start-up published", "choice">];
+  let spec = "tensor_tensor";
+}
+
+def TensorScalarInst : Inst<0x33, "tensor_scalar", [EngineVector, EngineScalar, EngineGpsimd]> {
+  let cppName = "TensorScalar";
+  let summary = "Combine a tile with one or two scalars, or with one value a partition";
+  let description = [{
+    `t = op0(data, operand0)`, then `dst = round(op1(t, operand1))`, or `round(t)` without op1. A reverse
+    flag makes the scalar the left argument. Arithmetic operators work in fp32 with fp32 scalars, bitvec
+    operators on raw bits of integer tiles; the two stages are of one class.
+
+    A scalar is the immediate, or one value a partition when the operand is present. A unary operator
+    ignores its scalar.
+  }];
+  let example = "nisa.tensor_scalar dst=%o[0+128, 0: 1x512] data=%x[0+128, 0: 1x512] op0=multiply imm0=2";
+  let operands = [Out<"dst", OnChip, AnyDtype, "P partitions x F elements">,
+                  In<"data", OnChip, AnyDtype, "P partitions x F elements">,
+                  OptColumn<"operand0", OnChip, AnyDtype, "first scalar, one value a partition">,
+                  OptColumn<"operand1", OnChip, AnyDtype, "second scalar, one value a partition">];
+  let fields = [
+    FEnum<"op0", AluOpEnum, "", "first operator">,
+    FF64<"imm0", "0", "first scalar when operand0 is absent">,
+    FBool<"reverse0", "the first scalar is the left argument">,
+    FEnum<"op1", AluOpEnum, "none", "second operator">,
+    FF64<"imm1", "0", "second scalar when operand1 is absent">,
+    FBool<"reverse1", "the second scalar is the left argument">];
+  let rules = [
+    Rule<"P-04", "samePartitions", "all operands use the same number of partitions">,
+    Rule<"P-05", "sameElements", "dst and data hold the same number of elements a partition">,
+    Rule<"D-08", "tensorScalarClass", "both operators are of one class; bitvec ones need integer tiles">,
+    Rule<"B-07", "tensorScalarEngine", "the engine has the operators">,
+    Rule<"B-05", "gpsimdNoPsum", "GpSimd has no PSUM port">];
+  let costs = [
+    Cost<"vector", 1, 1, 62, 150, 64, "public trn2 profiles", "measured">,
+    Cost<"scalar", 1, 1, 46, 190, 64, "as a copy", "choice">,
+    Cost<"gpsimd", 4, 1, 150, 250, 0, "rsqrt: four times the Scalar Engine", "published">];
+  let spec = "tensor_scalar";
+}
+
+def TensorReduceInst : Inst<0x34, "tensor_reduce", [EngineVector]> {
+  let cppName = "TensorReduce";
+  let summary = "Reduce the trailing free dimensions of a tile";
+  let description = [{
+    For every partition and kept index, a fold of `op` over the reduced elements in row-major order,
+    strictly left to right, starting at the operator's identity (subtract: at the first element).
+    Arithmetic operators fold in fp32 and round once; `negate` flips the sign before that. Bitvec
+    operators fold raw bits.
+
+    `reduced_dims` counts the trailing free dimensions that are reduced: 1 is the last one.
+  }];
+  let example = "nisa.tensor_reduce dst=%s[0+128, 0: 1x1] data=%x[0+128, 0: 1x512] op=add reduced_dims=1";
+  let operands = [Out<"dst", OnChip, AnyDtype, "P partitions x product of the kept free dims">,
+                  In<"data", OnChip, AnyDtype, "P partitions x F elements">];
+  let fields = [
+    FEnum<"op", AluOpEnum, "", "a reduction operator">,
+    FU32<"reduced_dims", "", "how many trailing free dims are reduced, 1 to 4">,
+    FBool<"negate", "flip the sign of the result; arithmetic operators only">];
+  let rules = [
+    Rule<"P-04", "samePartitions", "all operands use the same number of partitions">,
+    Rule<"P-10", "reducedDims", "the reduced dims are trailing free dims">,
+    Rule<"P-12", "reduceShape", "dst holds one element for each kept index">,
+    Rule<"D-17", "reduceOperator", "the operator is a reduction; negate needs an arithmetic one">,
+    Rule<"D-08", "bitvecDtypes", "bitvec operators need integer tiles of one width">];
+  let costs = [Cost<"vector", 1, 1, 62, 144, 64, "public trn2 profiles, fp32", "measured">];
+  let spec = "tensor_reduce";
+}
+
+def ReciprocalInst : Inst<0x35, "reciprocal", [EngineVector]> {
+  let cppName = "Reciprocal";
+  let summary = "Invert every element of a tile";
+  let description = [{
+    `dst[p, f] = round(1 / data[p, f])`, IEEE division in fp32: 0 gives Inf of its sign, Inf gives 0.
+  }];
+  let example = "nisa.reciprocal dst=%o[0+128, 0: 1x512] data=%x[0+128, 0: 1x512]";
+  let operands = [Out<"dst", OnChip, AnyDtype, "P partitions x F elements">,
+                  In<"data", OnChip, AnyDtype, "P partitions x F elements">];
+  let rules = [
+    Rule<"P-04", "samePartitions", "all operands use the same number of partitions">,
+    Rule<"P-05", "sameElements", "dst and data hold the same number of elements a partition">];
+  let costs = [Cost<"vector", 8, 1, 50, 133, 64, "public trn2 profiles, 4 and 8 elements", "measured">];
+  let spec = "reciprocal";
+}
+
+#endif // KILN_TABLE_VECTORENGINE_TD

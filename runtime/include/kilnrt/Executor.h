@@ -1,0 +1,60 @@
+//===- Executor.h - runs a program on the model of one core -------------------------------------------------===//
+//
+// Physical SBUF, PSUM and HBM with a shadow of written bytes; five engine streams and the DMA rings as
+// concurrent agents that meet at semaphores; the order in which agents move is a parameter. The first
+// fault stops the run with the instruction, the operand, the bytes and the author's line.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILNRT_EXECUTOR_H
+#define KILNRT_EXECUTOR_H
+
+#include "kilnrt/HostArray.h"
+#include "kilnrt/Program.h"
+
+#include <memory>
+
+namespace kilnrt {
+
+/// The order agents take their steps in. Every order gives the same bits, or the program has a race.
+enum class Schedule { Program, RoundRobin, Random };
+
+struct RunOptions {
+  Schedule schedule = Schedule::Program;
+  uint64_t seed = 0;                 ///< for Schedule::Random
+  uint64_t maxSteps = 1'000'000'000; ///< more stops the run with Fault::Limit
+  bool checkUninitialised = true;    ///< reads of bytes never written stop the run
+};
+
+struct RunStats {
+  uint64_t instructions = 0; ///< records executed, DMA transfers included
+  uint64_t steps = 0;        ///< agent steps, waits included
+};
+
+struct RunResult {
+  std::vector<HostArray> outputs; ///< in result order
+  RunStats stats;
+  std::vector<Diagnostic> warnings;
+};
+
+/// A program decoded once, ready to run any number of times.
+class Executable {
+public:
+  /// Decodes a program that `load` or `verify` has accepted.
+  static Expected<Executable> prepare(const Program &program);
+  Executable(Executable &&) noexcept;
+  Executable &operator=(Executable &&) noexcept;
+  ~Executable();
+
+  /// Inputs in argument order; dtype and shape must equal the program's. No state survives a run.
+  Expected<RunResult> run(std::span<const HostArray> inputs, const RunOptions &options = {}) const;
+
+private:
+  struct Impl;
+  explicit Executable(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl;
+};
+
+} // namespace kilnrt
+
+#endif // KILNRT_EXECUTOR_H
