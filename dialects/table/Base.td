@@ -24,14 +24,15 @@ class MachineConst<string n, int v, string u, string src, string conf, string d>
 //---- enums -----------------------------------------------------------------------------------===//
 
 /// One enumerator: its spelling in NKI and in every textual form, and its encoding.
-class Case<string n, int v, string d = ""> {
+/// The C++ enumerator is the name in CamelCase unless `cppName` says otherwise.
+class Case<string n, int v, string d = "", string cpp = ""> {
   string name = n;
   int value = v;
   string doc = d;
+  string cppName = cpp;
 }
 
-/// An enum shared by the DSL, the dialects and the encoding. `cases` may be empty when `FromRecords`
-/// below collects them from other records.
+/// An enum shared by the DSL, the dialects and the encoding. Values fit one byte.
 class TableEnum<string cpp, string d, list<Case> cs> {
   string cppName = cpp;
   string doc = d;
@@ -47,7 +48,8 @@ class EngineRec<string n, int v, string abbrev, int clock, string d> : Case<n, v
 
 class MemoryRec<string n, int v, string d> : Case<n, v, d>;
 
-class DtypeRec<string n, int v, string mlir, int size, bit fp, string d> : Case<n, v, d> {
+class DtypeRec<string n, string cpp, int v, string mlir, int size, bit fp, string d>
+    : Case<n, v, d, cpp> {
   string mlirName = mlir; // spelling in !nisa.buf types and in assembler text
   int bytes = size;
   bit isFloat = fp;
@@ -116,6 +118,15 @@ class FEnum<string n, TableEnum e, string i, string d> : Field<n, "enum", 1, i, 
 }
 
 //---- rules -------------------------------------------------------------------------------------===//
+
+/// An entry of the catalogue behind `kiln explain`: what the rule says, why the machine or the language has
+/// it, and what to write instead. Every id used anywhere has one.
+class RuleText<string i, string t, string w, string f> {
+  string id = i;
+  string title = t;
+  string why = w;
+  string wayOut = f;
+}
 
 /// A rule beyond what the operands state (memory, dtype, presence). `check` names a function of
 /// kiln/ISA/Rules.h; a rule without its function does not link. The id is the one users see.

@@ -28,7 +28,10 @@ def DmaCopyInst : Inst<0x50, "dma_copy", [EngineSync, EngineScalar, EngineGpsimd
     Rule<"D-12", "dmaHwdgeDtypes", "hardware descriptors move raw bytes">,
     Rule<"B-09", "dmaEngine", "a trigger engine needs hardware descriptors">,
     Rule<"P-12", "dmaRing", "the ring exists">];
-  let costs = [Cost<"sync", 0, 1, 105, 1162, 105, "static trigger, public trn2 profiles", "measured">];
+  let costs = [
+    Cost<"sync", 0, 1, 105, 1162, 105, "static trigger of 75 ns, public trn2 profiles", "measured">,
+    Cost<"scalar", 0, 1, 620, 620, 620, "hardware trigger of 517 ns, public trn2 profiles", "measured">,
+    Cost<"gpsimd", 0, 1, 1236, 1236, 1236, "software descriptors, 1030 ns, public trn2 profiles", "measured">];
   let spec = "dma_copy";
 }
 

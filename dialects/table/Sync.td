@@ -14,7 +14,12 @@ def SemaphoreWaitInst : Inst<0x60, "semaphore_wait",
   }];
   let example = "semaphore_wait";
   let isInternal = 1;
-  let costs = [Cost<"sync", 0, 1, 25, 25, 25, "event semaphore, public trn2 profiles", "measured">];
+  let costs = [
+    Cost<"sync", 0, 1, 81, 25, 0, "event semaphore, public trn2 profiles", "measured">,
+    Cost<"tensor", 0, 1, 187, 125, 0, "event semaphore, public trn2 profiles", "measured">,
+    Cost<"scalar", 0, 1, 62, 48, 0, "event semaphore, public trn2 profiles", "measured">,
+    Cost<"vector", 0, 1, 99, 22, 0, "event semaphore, public trn2 profiles", "measured">,
+    Cost<"gpsimd", 0, 1, 83, 23, 0, "event semaphore, public trn2 profiles", "measured">];
   let spec = "event semaphore";
 }
 

@@ -1,7 +1,8 @@
-//===- Diagnostic.h - what every part of Kiln reports to its user -------------------------------===//
+//===- Diagnostic.h - what every part of Kiln reports to its user
+//-------------------------------===//
 //
-// One plain record for the DSL, the verifiers, the passes, the loader and the executor. Nothing here
-// prints: a tool renders diagnostics as text or JSON.
+// One plain record for the DSL, the verifiers, the passes, the loader and the
+// executor. Nothing here prints: a tool renders diagnostics as text or JSON.
 //
 //===--------------------------------------------------------------------------------------------===//
 
@@ -14,14 +15,16 @@
 
 namespace kiln {
 
-/// One line of source. `file` is relative to the kernel file; line 0 means unknown.
+/// One line of source. `file` is relative to the kernel file; line 0 means
+/// unknown.
 struct FileLine {
   std::string file;
   unsigned line = 0;
   bool operator==(const FileLine &) const = default;
 };
 
-/// The author's statement first, then the call sites that led to it, innermost first.
+/// The author's statement first, then the call sites that led to it, innermost
+/// first.
 using CallChain = std::vector<FileLine>;
 
 enum class Severity { Error, Warning, Note };
@@ -40,12 +43,15 @@ struct DiagnosticNote {
   CallChain place;
 };
 
-/// A message: rule id, the sentence with the offending value and the limit, the place, a way out.
+/// A message: rule id, the sentence with the offending value and the limit, the
+/// place, a way out.
 struct Diagnostic {
   Severity severity = Severity::Error;
   Fault fault = Fault::User;
-  std::string rule;    ///< id of `kiln explain`, such as "P-06"; empty when no rule applies
-  std::string message; ///< lower-case first letter, no final period, names in single quotes
+  std::string rule;    ///< id of `kiln explain`, such as "P-06"; empty when no
+                       ///< rule applies
+  std::string message; ///< lower-case first letter, no final period, names in
+                       ///< single quotes
   std::string help;    ///< the smallest edit that works; may be empty
   CallChain place;
   std::vector<DiagnosticNote> notes;

@@ -1,8 +1,11 @@
-//===- Instruction.h - one instruction as a value, and its description ------------------------------===//
+//===- Instruction.h - one instruction as a value, and its description
+//------------------------------===//
 //
-// `Instruction` is the neutral form that the DSL, the passes, the codec, the assembler and the executor
-// exchange: an opcode, up to kMaxOperands accesses, and field words. `InstDesc` is the table's record in
-// C++; generic code (codec, assembler, op parser) walks it instead of naming instructions.
+// `Instruction` is the neutral form that the DSL, the passes, the codec, the
+// assembler and the executor exchange: an opcode, up to kMaxOperands accesses,
+// and field words (both generated capacities). `InstDesc` is the table's record
+// in C++; generic code (codec, assembler, op parser) walks it instead of naming
+// instructions.
 //
 //===--------------------------------------------------------------------------------------------===//
 
@@ -16,24 +19,27 @@
 
 namespace kiln::isa {
 
-inline constexpr unsigned kMaxOperands = 6;
-inline constexpr unsigned kMaxFieldWords = 12;
 inline constexpr unsigned kMaxFreeDims = machine.maxFreeDims;
 inline constexpr uint32_t kNoTensor = UINT32_MAX;
 
 /// The elements of one tensor an instruction touches.
 ///
 /// Element (w, i0..ik) of the access lies
-///   on chip: in partition `partitionStart + w` of the tensor, at element `offset + sum step_j * i_j`
+///   on chip: in partition `partitionStart + w` of the tensor, at element
+///   `offset + sum step_j * i_j`
 ///            of that partition;
-///   in HBM:  at element `offset + w * rowStep + sum step_j * i_j` of the tensor.
-/// Elements count in `dtype`, which may differ from the tensor's. Free dims are outermost first; the
-/// flattened sequence is row-major over (w, i0..ik). On chip rank >= 1 and all nums >= 1.
+///   in HBM:  at element `offset + w * rowStep + sum step_j * i_j` of the
+///   tensor.
+/// Elements count in `dtype`, which may differ from the tensor's. Free dims are
+/// outermost first; the flattened sequence is row-major over (w, i0..ik). On
+/// chip rank >= 1 and all nums >= 1.
 struct Access {
-  uint32_t tensor = kNoTensor; ///< index into the owner's tensor list; kNoTensor: operand absent
+  uint32_t tensor = kNoTensor; ///< index into the owner's tensor list;
+                               ///< kNoTensor: operand absent
   DType dtype = DType::Float32;
-  uint8_t rank = 0;            ///< free dims used, 0 to kMaxFreeDims
-  uint32_t partitionStart = 0; ///< on chip: relative to the tensor's first partition; HBM: 0
+  uint8_t rank = 0; ///< free dims used, 0 to kMaxFreeDims
+  uint32_t partitionStart =
+      0; ///< on chip: relative to the tensor's first partition; HBM: 0
   uint32_t partitionCount = 1; ///< rows
   int64_t rowStep = 0;         ///< HBM: elements from row to row; on chip: 0
   int64_t offset = 0;
@@ -52,8 +58,8 @@ struct Access {
   bool operator==(const Access &) const = default;
 };
 
-/// Smallest and largest element index (within a partition on chip, within the tensor in HBM) an access
-/// touches. Precondition: nums >= 1.
+/// Smallest and largest element index (within a partition on chip, within the
+/// tensor in HBM) an access touches. Precondition: nums >= 1.
 struct ElementRange {
   int64_t first, last;
 };
@@ -64,11 +70,11 @@ enum class FieldKind : uint8_t { Bool, Enum, I32, U32, F32, F64 };
 struct FieldDesc {
   std::string_view name;
   FieldKind kind;
-  uint8_t word;     ///< index of its first word in Instruction::fields
-  uint8_t words;    ///< how many values of that kind
-  bool required;    ///< no default
-  int64_t init;     ///< default, in the representation of Instruction::fields
-  EnumCases cases;  ///< for Enum
+  uint8_t word;    ///< index of its first word in Instruction::fields
+  uint8_t words;   ///< how many values of that kind
+  bool required;   ///< no default
+  int64_t init;    ///< default, in the representation of Instruction::fields
+  EnumCases cases; ///< for Enum
   std::string_view doc;
 };
 
@@ -113,9 +119,10 @@ std::span<const InstDesc> instructions();
 const InstDesc *findInstruction(Opcode);
 const InstDesc *findInstruction(std::string_view mnemonic);
 
-/// One instruction. Field words hold bool, enum, i32 and u32 values as themselves, f32 and f64 as the bits
-/// of a double (exact for every f32). Access fields through the typed accessors or the generated
-/// argument structs of Args.h.
+/// One instruction. Field words hold bool, enum, i32 and u32 values as
+/// themselves, f32 and f64 as the bits of a double (exact for every f32).
+/// Access fields through the typed accessors or the generated argument structs
+/// of Args.h.
 struct Instruction {
   Opcode opcode{};
   Engine engine = Engine::Unknown;

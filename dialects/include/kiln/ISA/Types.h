@@ -1,7 +1,9 @@
-//===- Types.h - enums, descriptors and limits of the instruction table in C++ --------------------===//
+//===- Types.h - enums, descriptors and limits of the instruction table in C++
+//--------------------===//
 //
-// Generated facts (Enums.h.inc, Machine.h.inc) and the few structs they are written in. Plain C++: the
-// runtime, the compiler and the tools all include it. The table itself is dialects/table/*.td.
+// Generated facts (Enums.h.inc, Machine.h.inc) and the few structs they are
+// written in. Plain C++: the runtime, the compiler and the tools all include
+// it. The table itself is dialects/table/*.td.
 //
 //===--------------------------------------------------------------------------------------------===//
 
@@ -15,8 +17,9 @@
 
 namespace kiln::isa {
 
-// enum class Engine, Memory, DType, AluOp, ActFn, ReduceCmd, Accumulate, DgeMode, OobMode : uint8_t,
-// enum class Opcode : uint16_t; enumerators are the table's names in CamelCase (AluOp::BitwiseAnd).
+// enum class Engine, Memory, DType, AluOp, ActFn, ReduceCmd, Accumulate,
+// DgeMode, OobMode : uint8_t, enum class Opcode : uint16_t; enumerators are the
+// table's names in CamelCase (AluOp::BitwiseAnd).
 #include "kiln/ISA/Enums.h.inc"
 
 /// Numbers of the target; see the manual page "machine" for units and sources.
@@ -39,6 +42,10 @@ EnumCases memoryCases();
 EnumCases dtypeCases();
 EnumCases aluOpCases();
 EnumCases actFnCases();
+EnumCases reduceCmdCases();
+EnumCases accumulateCases();
+EnumCases dgeModeCases();
+EnumCases oobModeCases();
 
 /// Spelling of `value`, or "?" when no case has it.
 std::string_view nameOf(EnumCases cases, uint32_t value);
@@ -50,6 +57,10 @@ std::string_view name(Memory);
 std::string_view name(DType); ///< NKI's name: "bfloat16"
 std::string_view name(AluOp);
 std::string_view name(ActFn);
+std::string_view name(ReduceCmd);
+std::string_view name(Accumulate);
+std::string_view name(DgeMode);
+std::string_view name(OobMode);
 
 /// Facts of one dtype.
 struct DTypeInfo {
