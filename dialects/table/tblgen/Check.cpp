@@ -33,7 +33,7 @@ void checkEnum(const Record *e) {
     int64_t value = c->getValueAsInt("value");
     if (value < 0 || value > kMaxEnumValue)
       PrintFatalError(e->getLoc(), "enum '" + e->getValueAsString("cppName") +
-                                       "': value " + Twine(value) + " of '" +
+                                       "' value " + Twine(value) + " of '" +
                                        name + "' does not fit one byte");
     if (!names.insert(name).second)
       PrintFatalError(e->getLoc(), "enum '" + e->getValueAsString("cppName") +
@@ -84,7 +84,7 @@ void checkField(const Record *inst, const Record *field) {
       PrintFatalError(inst->getLoc(), where + " names no enum");
     const Record *e = field->getValueAsDef("enumType");
     if (!init.empty() && !findCase(e, init))
-      PrintFatalError(inst->getLoc(), where + ": default '" + init +
+      PrintFatalError(inst->getLoc(), where + " default '" + init +
                                           "' is not a case of '" +
                                           e->getValueAsString("cppName") + "'");
     return;
@@ -99,7 +99,7 @@ void checkField(const Record *inst, const Record *field) {
                                            (kind == "i32" || whole >= 0))
                 .Default(!init.getAsDouble(real));
   if (!ok)
-    PrintFatalError(inst->getLoc(), where + ": default '" + init +
+    PrintFatalError(inst->getLoc(), where + " default '" + init +
                                         "' is not a value of kind '" + kind +
                                         "'");
 }

@@ -1,0 +1,186 @@
+// A contradiction in the table is reported at the line of the record that has it. One case a macro; the
+// table itself, without any, passes.
+//
+// RUN: kiln-tblgen -check -I %kiln_table %s
+// RUN: not kiln-tblgen -check -I %kiln_table -DOPCODE_TWICE %s 2>&1 | FileCheck %s --check-prefix=OPCODE-TWICE
+// RUN: not kiln-tblgen -check -I %kiln_table -DOPCODE_WIDE %s 2>&1 | FileCheck %s --check-prefix=OPCODE-WIDE
+// RUN: not kiln-tblgen -check -I %kiln_table -DNAME_TWICE %s 2>&1 | FileCheck %s --check-prefix=NAME-TWICE
+// RUN: not kiln-tblgen -check -I %kiln_table -DMNEMONIC_TWICE %s 2>&1 | FileCheck %s --check-prefix=MNEMONIC-TWICE
+// RUN: not kiln-tblgen -check -I %kiln_table -DCPPNAME_TWICE %s 2>&1 | FileCheck %s --check-prefix=CPPNAME-TWICE
+// RUN: not kiln-tblgen -check -I %kiln_table -DNO_MEMORY %s 2>&1 | FileCheck %s --check-prefix=NO-MEMORY
+// RUN: not kiln-tblgen -check -I %kiln_table -DNO_DTYPE %s 2>&1 | FileCheck %s --check-prefix=NO-DTYPE
+// RUN: not kiln-tblgen -check -I %kiln_table -DBAD_KIND %s 2>&1 | FileCheck %s --check-prefix=BAD-KIND
+// RUN: not kiln-tblgen -check -I %kiln_table -DNO_WORDS %s 2>&1 | FileCheck %s --check-prefix=NO-WORDS
+// RUN: not kiln-tblgen -check -I %kiln_table -DBAD_CASE %s 2>&1 | FileCheck %s --check-prefix=BAD-CASE
+// RUN: not kiln-tblgen -check -I %kiln_table -DBAD_DEFAULT %s 2>&1 | FileCheck %s --check-prefix=BAD-DEFAULT
+// RUN: not kiln-tblgen -check -I %kiln_table -DNO_ENUM %s 2>&1 | FileCheck %s --check-prefix=NO-ENUM
+// RUN: not kiln-tblgen -check -I %kiln_table -DBAD_RULE %s 2>&1 | FileCheck %s --check-prefix=BAD-RULE
+// RUN: not kiln-tblgen -check -I %kiln_table -DRULE_TWICE %s 2>&1 | FileCheck %s --check-prefix=RULE-TWICE
+// RUN: not kiln-tblgen -check -I %kiln_table -DNO_ENGINE %s 2>&1 | FileCheck %s --check-prefix=NO-ENGINE
+// RUN: not kiln-tblgen -check -I %kiln_table -DENGINE_TWICE %s 2>&1 | FileCheck %s --check-prefix=ENGINE-TWICE
+// RUN: not kiln-tblgen -check -I %kiln_table -DNO_COST %s 2>&1 | FileCheck %s --check-prefix=NO-COST
+// RUN: not kiln-tblgen -check -I %kiln_table -DFOREIGN_COST %s 2>&1 | FileCheck %s --check-prefix=FOREIGN-COST
+// RUN: not kiln-tblgen -check -I %kiln_table -DCOST_FRACTION %s 2>&1 | FileCheck %s --check-prefix=COST-FRACTION
+// RUN: not kiln-tblgen -check -I %kiln_table -DENUM_WIDE %s 2>&1 | FileCheck %s --check-prefix=ENUM-WIDE
+// RUN: not kiln-tblgen -check -I %kiln_table -DENUM_VALUE_TWICE %s 2>&1 | FileCheck %s --check-prefix=ENUM-VALUE
+// RUN: not kiln-tblgen -check -I %kiln_table -DENUM_NAME_TWICE %s 2>&1 | FileCheck %s --check-prefix=ENUM-NAME
+// RUN: not kiln-tblgen -check -I %kiln_table -DCATALOGUE_TWICE %s 2>&1 | FileCheck %s --check-prefix=CATALOGUE-TWICE
+
+include "Instructions.td"
+
+/// A legal row to break.
+class Probe<string m, int op = 0x7000> : Inst<op, m, [EngineVector]> {
+  let cppName = "Probe";
+  let summary = "A row of this test";
+  let description = "";
+  let example = "";
+  let operands = [Out<"dst", OnChip, AnyDtype, "">];
+  let costs = [Cost<"vector", 1, 1, 62, 150, 64, "", "choice">];
+}
+
+#ifdef OPCODE_TWICE
+// OPCODE-TWICE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe' uses opcode 16 of 'nc_matmul'
+def P : Probe<"probe", 0x10>;
+#endif
+
+#ifdef OPCODE_WIDE
+// OPCODE-WIDE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': opcode 65536 is outside 1 to 65535
+def P : Probe<"probe", 0x10000>;
+#endif
+
+#ifdef NAME_TWICE
+// NAME-TWICE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe' has two operands or fields named 'dst'
+def P : Probe<"probe"> {
+  let fields = [FBool<"dst", "">];
+}
+#endif
+
+#ifdef MNEMONIC_TWICE
+// MNEMONIC-TWICE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'memset' is defined twice
+def P : Probe<"memset">;
+#endif
+
+#ifdef CPPNAME_TWICE
+// CPPNAME-TWICE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe' uses the C++ name 'Memset' of another one
+def P : Probe<"probe"> {
+  let cppName = "Memset";
+}
+#endif
+
+#ifdef NO_MEMORY
+// NO-MEMORY: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': operand 'dst' lies in no memory
+def P : Probe<"probe"> {
+  let operands = [Out<"dst", [], AnyDtype, "">];
+}
+#endif
+
+#ifdef NO_DTYPE
+// NO-DTYPE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': operand 'dst' has no dtype
+def P : Probe<"probe"> {
+  let operands = [Out<"dst", OnChip, [], "">];
+}
+#endif
+
+#ifdef BAD_KIND
+// BAD-KIND: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': field 'x' has the unknown kind 'i7'
+def P : Probe<"probe"> {
+  let fields = [Field<"x", "i7", 1, "0", "">];
+}
+#endif
+
+#ifdef NO_WORDS
+// NO-WORDS: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': field 'x' has no words
+def P : Probe<"probe"> {
+  let fields = [Field<"x", "i32", 0, "0", "">];
+}
+#endif
+
+#ifdef BAD_CASE
+// BAD-CASE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': field 'op' default 'plus' is not a case of 'AluOp'
+def P : Probe<"probe"> {
+  let fields = [FEnum<"op", AluOpEnum, "plus", "">];
+}
+#endif
+
+#ifdef BAD_DEFAULT
+// BAD-DEFAULT: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': field 'n' default '-1' is not a value of kind 'u32'
+def P : Probe<"probe"> {
+  let fields = [FU32<"n", "-1", "">];
+}
+#endif
+
+#ifdef NO_ENUM
+// NO-ENUM: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': field 'op' names no enum
+def P : Probe<"probe"> {
+  let fields = [Field<"op", "enum", 1, "", "">];
+}
+#endif
+
+#ifdef BAD_RULE
+// BAD-RULE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': rule id 'P-99' is not in the rule catalogue
+def P : Probe<"probe"> {
+  let rules = [Rule<"P-99", "samePartitions", "">];
+}
+#endif
+
+#ifdef RULE_TWICE
+// RULE-TWICE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe' runs rule 'samePartitions' twice
+def P : Probe<"probe"> {
+  let rules = [Rule<"P-04", "samePartitions", "">, Rule<"P-05", "samePartitions", "">];
+}
+#endif
+
+#ifdef NO_ENGINE
+// NO-ENGINE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe' runs on no engine
+def P : Probe<"probe"> {
+  let engines = [];
+}
+#endif
+
+#ifdef ENGINE_TWICE
+// ENGINE-TWICE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe' lists engine 'vector' twice
+def P : Probe<"probe"> {
+  let engines = [EngineVector, EngineVector];
+}
+#endif
+
+#ifdef NO_COST
+// NO-COST: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe' has no cost for engine 'vector'
+def P : Probe<"probe"> {
+  let costs = [];
+}
+#endif
+
+#ifdef FOREIGN_COST
+// FOREIGN-COST: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe' has a cost for engine 'tensor', which does not run it
+def P : Probe<"probe"> {
+  let costs = [Cost<"tensor", 1, 1, 0, 0, 0, "", "choice">];
+}
+#endif
+
+#ifdef COST_FRACTION
+// COST-FRACTION: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': the cost per element on engine 'vector' is not a positive fraction
+def P : Probe<"probe"> {
+  let costs = [Cost<"vector", 1, 0, 0, 0, 0, "", "choice">];
+}
+#endif
+
+#ifdef ENUM_WIDE
+// ENUM-WIDE: contradictions.td:[[#@LINE+1]]:5: error: enum 'E' value 256 of 'a' does not fit one byte
+def E : TableEnum<"E", "", [Case<"a", 256>]>;
+#endif
+
+#ifdef ENUM_VALUE_TWICE
+// ENUM-VALUE: contradictions.td:[[#@LINE+1]]:5: error: enum 'E': 'a' and 'b' share value 1
+def E : TableEnum<"E", "", [Case<"a", 1>, Case<"b", 1>]>;
+#endif
+
+#ifdef ENUM_NAME_TWICE
+// ENUM-NAME: contradictions.td:[[#@LINE+1]]:5: error: enum 'E' has two cases named 'a'
+def E : TableEnum<"E", "", [Case<"a", 1>, Case<"a", 2>]>;
+#endif
+
+#ifdef CATALOGUE_TWICE
+// CATALOGUE-TWICE: contradictions.td:[[#@LINE+1]]:5: error: rule 'P-01' stands twice in the catalogue
+def zAgain : RuleText<"P-01", "", "", "">;
+#endif
