@@ -1,0 +1,199 @@
+//===- PluginBuilder.cpp - from a kernel file to a shared object
+//-------------------------------------------===//
+
+#include "PluginBuilder.h"
+
+#include "Process.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SHA256.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace fs = std::filesystem;
+
+namespace kiln::driver {
+namespace {
+
+/// -O0 and frame pointers: a kernel's C++ only records, so build time matters,
+/// and the call chain of every statement is read from the frames and the line
+/// table.
+const std::vector<std::string> kFlags = {"-std=c++20",
+                                         "-O0",
+                                         "-g1",
+                                         "-fno-omit-frame-pointer",
+                                         "-fPIC",
+                                         "-shared",
+                                         "-Wno-unused-command-line-argument"};
+
+Diagnostic buildError(std::string message, std::string help,
+                      const std::string &file) {
+  Diagnostic d;
+  d.rule = "X-03";
+  d.message = std::move(message);
+  d.help = std::move(help);
+  if (!file.empty())
+    d.place = {FileLine{file, 0}};
+  return d;
+}
+
+std::optional<std::string> chooseCompiler(const std::string &asked) {
+  if (!asked.empty())
+    return findProgram(asked);
+  if (const char *cxx = std::getenv("CXX"); cxx && *cxx)
+    return findProgram(cxx);
+  for (const char *name : {"g++", "clang++", "c++"})
+    if (auto path = findProgram(name))
+      return path;
+  return std::nullopt;
+}
+
+/// Flags only one compiler knows.
+std::vector<std::string> compilerFlags(const std::string &identity) {
+  std::vector<std::string> flags = kFlags;
+  bool clang = identity.find("clang") != std::string::npos;
+  if (!clang)
+    flags.pop_back(); // g++ has no such warning
+  // Fields out of NKI's order, and t[i, j] in C++20, compile silently into
+  // something else.
+  flags.push_back(clang ? "-Werror=reorder-init-list"
+                        : "-Werror=comma-subscript");
+  return flags;
+}
+
+/// The cache folder, or nothing when it cannot be trusted or made: only the
+/// user may write there, since whatever lies in it is loaded as code.
+std::optional<fs::path> cacheFolder() {
+  fs::path folder;
+  if (const char *own = std::getenv("KILN_CACHE_DIR"); own && *own)
+    folder = own;
+  else if (const char *xdg = std::getenv("XDG_CACHE_HOME"); xdg && *xdg)
+    folder = fs::path(xdg) / "kiln";
+  else if (const char *home = std::getenv("HOME"); home && *home)
+    folder = fs::path(home) / ".cache" / "kiln";
+  else
+    return std::nullopt;
+  std::error_code problem;
+  fs::create_directories(folder.parent_path(), problem);
+  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
+    return std::nullopt;
+  struct stat info;
+  if (lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) ||
+      info.st_uid != geteuid() || (info.st_mode & 0077) != 0)
+    return std::nullopt;
+  return folder;
+}
+
+std::string hashOf(const std::vector<std::string> &parts) {
+  llvm::SHA256 hash;
+  for (const std::string &part : parts) {
+    // The length keeps ("ab", "c") and ("a", "bc") apart.
+    hash.update(std::to_string(part.size()) + ":");
+    hash.update(part);
+  }
+  auto digest = hash.final();
+  return llvm::toHex(llvm::ArrayRef<uint8_t>(digest.data(), digest.size()),
+                     /*LowerCase=*/true);
+}
+
+/// The first lines of a host compiler's output: its first errors are the ones
+/// that matter.
+std::string firstLines(const std::string &text, unsigned limit) {
+  size_t end = 0;
+  for (unsigned i = 0; i < limit && end < text.size(); ++i) {
+    size_t next = text.find('\n', end);
+    end = next == std::string::npos ? text.size() : next + 1;
+  }
+  std::string out = text.substr(0, end);
+  while (!out.empty() && out.back() == '\n')
+    out.pop_back();
+  return end < text.size() ? out + "\n..." : out;
+}
+
+Diagnostic compileFailure(const std::string &source,
+                          const std::string &compiler,
+                          const ProcessResult &run) {
+  constexpr unsigned kShownLines = 40;
+  if (!run.started)
+    return buildError("the host compiler '" + compiler +
+                          "' could not be started: " + run.errors,
+                      "set CXX to a C++20 compiler", source);
+  Diagnostic d = buildError("the host compiler rejects the kernel file",
+                            "the messages above are " + compiler +
+                                "'s; a kernel file is C++20",
+                            source);
+  d.notes.push_back({"what " + fs::path(compiler).filename().string() +
+                         " says:\n" + firstLines(run.errors, kShownLines),
+                     {}});
+  return d;
+}
+
+} // namespace
+
+BuiltPlugin::~BuiltPlugin() {
+  if (temporaryDir.empty())
+    return;
+  std::error_code ignored;
+  fs::remove_all(temporaryDir, ignored);
+}
+
+std::variant<BuiltPlugin, Diagnostic> buildPlugin(const std::string &source,
+                                                  const BuildOptions &options) {
+  if (access(source.c_str(), R_OK) != 0)
+    return buildError(
+        "cannot read the kernel file '" + source + "': " + std::strerror(errno),
+        "name an existing .cpp file, as in examples/03_matmul.cpp:matmul_tiled",
+        "");
+  auto compiler = chooseCompiler(options.hostCompiler);
+  if (!compiler)
+    return buildError("no host C++ compiler was found",
+                      "install g++ or set CXX", "");
+  ProcessResult version = runProcess({*compiler, "--version"});
+  if (!version.started || version.exitCode != 0)
+    return compileFailure(source, *compiler, version);
+  std::vector<std::string> flags = compilerFlags(version.output);
+  flags.push_back("-I" + options.includeDir);
+
+  std::vector<std::string> preprocess = {*compiler};
+  preprocess.insert(preprocess.end(), flags.begin(), flags.end());
+  std::erase(preprocess, "-shared");
+  preprocess.insert(preprocess.end(), {"-E", source});
+  ProcessResult text = runProcess(preprocess);
+  if (!text.started || text.exitCode != 0)
+    return compileFailure(source, *compiler, text);
+
+  auto cache = options.useCache ? cacheFolder() : std::nullopt;
+  std::string key = hashOf(
+      {text.output, llvm::join(flags, " "), version.output, options.buildId});
+  fs::path cached = cache ? *cache / (key + ".so") : fs::path();
+  if (cache && access(cached.c_str(), R_OK) == 0)
+    return BuiltPlugin(cached, "");
+
+  std::string workspace =
+      (cache ? *cache : fs::temp_directory_path()) / "build-XXXXXX";
+  if (!mkdtemp(workspace.data()))
+    return buildError(
+        "cannot make a folder for the build: " +
+            std::string(std::strerror(errno)),
+        "check TMPDIR, or set KILN_CACHE_DIR to a writable folder", "");
+  BuiltPlugin result(workspace + "/kernel.so", workspace);
+  std::vector<std::string> compile = {*compiler};
+  compile.insert(compile.end(), flags.begin(), flags.end());
+  compile.insert(compile.end(), {source, "-o", result.path});
+  ProcessResult run = runProcess(compile);
+  if (!run.started || run.exitCode != 0)
+    return compileFailure(source, *compiler, run);
+  if (!cache)
+    return result;
+  // Atomic: another process that builds the same key leaves the same file.
+  if (std::rename(result.path.c_str(), cached.c_str()) != 0)
+    return result;
+  return BuiltPlugin(cached, "");
+}
+
+} // namespace kiln::driver

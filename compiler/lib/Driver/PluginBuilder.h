@@ -1,0 +1,52 @@
+//===- PluginBuilder.h - from a kernel file to a shared object
+//---------------------------------------------===//
+//
+// Builds a kernel's .cpp with the host compiler, once: the result is kept under
+// a key of everything it depends on. Running a kernel file is running native
+// code; nothing here sandboxes it.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILN_LIB_DRIVER_PLUGINBUILDER_H
+#define KILN_LIB_DRIVER_PLUGINBUILDER_H
+
+#include "kiln/ISA/Diagnostic.h"
+
+#include <string>
+#include <variant>
+
+namespace kiln::driver {
+
+struct BuildOptions {
+  std::string
+      hostCompiler;       ///< path or name; empty: $CXX, else g++, else clang++
+  std::string includeDir; ///< folder that holds nl/nl.h
+  std::string buildId;    ///< identity of this libkiln
+  bool useCache = true;
+};
+
+/// A shared object on disk. A temporary one is removed with this object.
+class BuiltPlugin {
+public:
+  BuiltPlugin(std::string path, std::string temporaryDir)
+      : path(std::move(path)), temporaryDir(std::move(temporaryDir)) {}
+  BuiltPlugin(BuiltPlugin &&other) noexcept
+      : path(std::move(other.path)),
+        temporaryDir(std::exchange(other.temporaryDir, {})) {}
+  BuiltPlugin &operator=(BuiltPlugin &&) = delete;
+  ~BuiltPlugin();
+
+  std::string path;
+
+private:
+  std::string temporaryDir; ///< empty when the cache owns the file
+};
+
+/// Builds `source`, or finds the earlier build of the same text with the same
+/// compiler, flags and libkiln.
+std::variant<BuiltPlugin, Diagnostic> buildPlugin(const std::string &source,
+                                                  const BuildOptions &options);
+
+} // namespace kiln::driver
+
+#endif // KILN_LIB_DRIVER_PLUGINBUILDER_H
