@@ -104,8 +104,8 @@ def : RuleText<"D-08", "Bit operators need integers of one width, and one class 
   "they work on raw bits; arithmetic works in fp32",
   "use integer tiles of one dtype, and do not mix the classes in one instruction">;
 def : RuleText<"D-09", "A scale tile is float32",
-  "the engine reads the scale unconverted",
-  "declare the scale tile float32">;
+  "the engine reads the scalars of its arithmetic unconverted; bit operators take one of the data's width",
+  "declare the scale or scalar tile float32">;
 def : RuleText<"D-10", "A per-partition operand is [P, 1]",
   "it holds one value for each partition",
   "slice or reshape the operand to one element a partition">;
@@ -253,5 +253,8 @@ def : RuleText<"X-04", "A kernel name is in the file",
 def : RuleText<"X-05", "A file is what its name says",
   "inputs are NumPy .npy files and program files",
   "see the message">;
+def : RuleText<"X-06", "An instruction record is well formed",
+  "operands, fields and the DMA ring are numbers of the table; only hand-written IR, assembler text or a damaged file has others",
+  "use the values in the message">;
 
 #endif // KILN_TABLE_RULECATALOGUE_TD

@@ -42,6 +42,7 @@ def NcMatmulInst : Inst<0x10, "nc_matmul", [EngineTensor]> {
     Rule<"S-03", "matmulBank", "dst lies in one PSUM bank">,
     Rule<"D-01", "matmulDtypeMix", "fp32 meets only fp32">,
     Rule<"D-02", "matmulResultDtype", "dst is fp32, or the data's dtype when transposing">,
+    Rule<"P-06", "sameStartPartition", "stationary and moving start at the same partition">,
     Rule<"M-10", "matmulTransposeOverwrites", "a transposing matmul never accumulates">];
   let costs = [Cost<"tensor", 1, 1, 7, 398, 64, "public trn2 profiles, 16-bit pass of 512 columns", "measured">];
   let spec = "nc_matmul";
@@ -66,7 +67,9 @@ def NcTransposeInst : Inst<0x11, "nc_transpose", [EngineTensor, EngineVector]> {
     Rule<"D-03", "transposeDtype", "dst has data's dtype">,
     Rule<"P-12", "transposeShape", "dst is (F, P) for data (P, F)">,
     Rule<"S-05", "transposeSize", "128 x 128 on the Tensor Engine, 32 x 32 on the Vector Engine">,
-    Rule<"B-01", "transposeBuffers", "the Tensor Engine reads SBUF and writes PSUM">];
+    Rule<"B-01", "transposeBuffers", "the Tensor Engine writes PSUM">,
+    Rule<"B-02", "transposeSource", "the Tensor Engine reads SBUF">,
+    Rule<"D-06", "transposeIntegers", "the Tensor Engine has no integer path">];
   let costs = [
     Cost<"tensor", 1, 1, 5, 397, 64, "public trn2 profiles, 128 x 128", "measured">,
     Cost<"vector", 1, 1, 62, 150, 64, "nc_transpose formula with measured overheads", "derived">];

@@ -101,7 +101,9 @@ def TensorScalarInst : Inst<0x33, "tensor_scalar", [EngineVector, EngineScalar, 
     Rule<"P-04", "samePartitions", "all operands use the same number of partitions">,
     Rule<"P-05", "sameElements", "dst and data hold the same number of elements a partition">,
     Rule<"D-08", "tensorScalarClass", "both operators are of one class; bitvec ones need integer tiles">,
+    Rule<"D-09", "tensorScalarOperands", "scalar tiles are fp32, or of data's width for bitvec operators">,
     Rule<"B-07", "tensorScalarEngine", "the engine has the operators">,
+    Rule<"B-08", "tensorScalarGpsimd", "GpSimd runs tensor_scalar as rsqrt only">,
     Rule<"B-05", "gpsimdNoPsum", "GpSimd has no PSUM port">];
   let costs = [
     Cost<"vector", 1, 1, 62, 150, 64, "public trn2 profiles", "measured">,
