@@ -39,6 +39,7 @@ struct CompileRequest {
   std::string hostCompiler;  ///< empty: $CXX, else g++, else clang++
   std::string includeDir;    ///< folder that holds nl/nl.h
   std::string reproducerDir; ///< where a reproducer of an internal fault goes; empty: current folder
+  std::string testFault;     ///< name of a pass that shall fail, for the test of reproducers
 };
 
 struct KernelInfo {
@@ -68,6 +69,9 @@ extern "C" {
 /// Build identity; the tool refuses a library of another build.
 const char *kiln_build_id();
 void kiln_compile(const kiln::driver::CompileRequest *request, kiln::driver::CompileResult *result);
+/// The line the kernel's own C++ reached last, as "file.cpp:12", or null when no kernel is being traced.
+/// For a signal handler: it only reads.
+const char *kiln_trace_position();
 void kiln_list(const kiln::driver::CompileRequest *request, kiln::driver::ListResult *result);
 }
 

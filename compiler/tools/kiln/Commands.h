@@ -1,0 +1,61 @@
+//===- Commands.h - the subcommands of kiln
+//----------------------------------------------------------------===//
+//
+// Each command is: options, filled by CLI11, and one function from options to
+// an exit code. main.cpp only declares them. Results go to stdout or -o,
+// everything else to stderr.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILN_TOOLS_KILN_COMMANDS_H
+#define KILN_TOOLS_KILN_COMMANDS_H
+
+#include "Render.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kiln::tool {
+
+/// Options of every command that compiles.
+struct CompileOptions {
+  std::string kernel; ///< KERNEL: file.cpp:name, lib.so:name, or a program
+  std::vector<std::string> args; ///< ARG...
+  bool noCache = false;
+  std::string hostCompiler;
+  std::string
+      testFault; ///< hidden: makes a pass fail, for the test of reproducers
+};
+
+struct RunOptions {
+  CompileOptions compile;
+  std::vector<std::string> outputs; ///< -o, in order of return
+  std::string check;                ///< --check REF.npy
+  double rtol = 0, atol = 0;
+  std::string json; ///< --json FILE
+  std::string schedule = "program";
+  uint64_t maxSteps = 0; ///< 0: the executor's default
+  bool raw = false;
+};
+
+struct CompileToOptions {
+  CompileOptions compile;
+  std::string output;
+  std::string emit = "program";
+  std::string stopAfter;
+  std::string json;
+};
+
+int runCommand(const RunOptions &options, Reporter &reporter);
+int compileCommand(const CompileToOptions &options, Reporter &reporter);
+int objdumpCommand(const std::string &file, Reporter &reporter);
+int asmCommand(const std::string &file, const std::string &output,
+               Reporter &reporter);
+int listCommand(const std::string &file, const CompileOptions &options,
+                Reporter &reporter);
+int explainCommand(const std::string &code, Reporter &reporter);
+
+} // namespace kiln::tool
+
+#endif // KILN_TOOLS_KILN_COMMANDS_H

@@ -1,0 +1,150 @@
+//===- main.cpp - the kiln command line
+//------------------------------------------------------------------------===//
+//
+// Declares the subcommands and their options; the work is in the command files.
+// Starts without LLVM.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#include "Commands.h"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+
+using namespace kiln::tool;
+
+namespace {
+
+constexpr const char *kFooter =
+    "KERNEL  file.cpp:name, lib.so:name, or a program file.kiln\n"
+    "ARG     file.npy, file.npy:bf16 (cast on load), zeros:SHAPE:DTYPE, "
+    "ones:..., iota:..., rand:SHAPE:DTYPE[:SEED],\n"
+    "        randn:SHAPE:DTYPE[:SEED], or a number, true, false or text for a "
+    "scalar; SHAPE is 512x256\n"
+    "Exit    0 done  1 kernel or input at fault  2 wrong command line  3 a "
+    "check failed  4 a limit was reached\n"
+    "        70 fault of Kiln\n"
+    "Example kiln run examples/03_matmul.cpp:matmul_blocked "
+    "rand:256x128:bf16:1 rand:256x512:bf16:2 -o c.npy\n"
+    "Running a .cpp builds and runs native code: run only kernels you trust.";
+
+void addCompileOptions(CLI::App *command, CompileOptions &options) {
+  command->add_option("KERNEL", options.kernel, "Kernel or program")
+      ->required();
+  command->add_option("ARG", options.args, "Arguments, in the kernel's order");
+  command->add_flag("--no-cache", options.noCache,
+                    "Build the kernel file anew");
+  command->add_option(
+      "--host-compiler", options.hostCompiler,
+      "C++ compiler for kernel files (default: $CXX, g++, clang++)");
+  command->add_option("--test-fault", options.testFault)->group("");
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  CLI::App app{"Kiln: compiles NKI-style kernels for AWS Trainium2 and runs "
+               "what it compiles",
+               "kiln"};
+  app.set_version_flag("--version", "kiln " KILN_VERSION " (trn2)");
+  app.require_subcommand(1);
+  app.footer(kFooter);
+  std::string diagnostics = "text";
+  app.add_option("--diagnostics", diagnostics,
+                 "How messages are written to stderr")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
+  app.fallthrough();
+
+  std::function<int(Reporter &)> action;
+
+  RunOptions run;
+  CLI::App *runApp = app.add_subcommand(
+      "run", "Compile a kernel for its arguments and run it");
+  addCompileOptions(runApp, run.compile);
+  runApp
+      ->add_option("-o,--output", run.outputs,
+                   "File of a result, .npy; once for each, in order of return")
+      ->allow_extra_args(false);
+  runApp->add_option("--check", run.check,
+                     "Compare the first result with this .npy");
+  runApp
+      ->add_option("--rtol", run.rtol,
+                   "Tolerance of --check relative to the reference")
+      ->capture_default_str();
+  runApp->add_option("--atol", run.atol, "Absolute tolerance of --check")
+      ->capture_default_str();
+  runApp->add_option("--json", run.json,
+                     "Write a machine-readable report ('-' for stdout)");
+  runApp
+      ->add_option(
+          "--schedule", run.schedule,
+          "Order the engines move in: program, round-robin, random:SEED")
+      ->capture_default_str();
+  runApp->add_option("--max-steps", run.maxSteps,
+                     "Stop after so many steps (default 1000000000)");
+  runApp->add_flag("--raw", run.raw,
+                   "Write 16-bit floats as their bits instead of as float32");
+  runApp->callback(
+      [&] { action = [&](Reporter &r) { return runCommand(run, r); }; });
+
+  CompileToOptions compile;
+  CLI::App *compileApp =
+      app.add_subcommand("compile", "Compile a kernel for its arguments");
+  addCompileOptions(compileApp, compile.compile);
+  compileApp->add_option("-o,--output", compile.output,
+                         "File for the result ('-' for stdout)");
+  compileApp
+      ->add_option("--emit", compile.emit,
+                   "Level: nisa, placed, scheduled, streams, program")
+      ->capture_default_str();
+  compileApp->add_option("--stop-after", compile.stopAfter,
+                         "Print the IR after this pass");
+  compileApp->add_option("--json", compile.json,
+                         "Write a machine-readable report ('-' for stdout)");
+  compileApp->callback([&] {
+    action = [&](Reporter &r) { return compileCommand(compile, r); };
+  });
+
+  std::string file, output, code;
+  CompileOptions listOptions;
+  CLI::App *objdump =
+      app.add_subcommand("objdump", "Print a program as assembler text");
+  objdump->add_option("PROG", file, "Program file")->required();
+  objdump->callback(
+      [&] { action = [&](Reporter &r) { return objdumpCommand(file, r); }; });
+
+  CLI::App *assemble =
+      app.add_subcommand("asm", "Assemble text into a program");
+  assemble->add_option("FILE", file, "Assembler text")->required();
+  assemble->add_option("-o,--output", output, "Program file")->required();
+  assemble->callback([&] {
+    action = [&](Reporter &r) { return asmCommand(file, output, r); };
+  });
+
+  CLI::App *list = app.add_subcommand("list", "List the kernels of a file");
+  list->add_option("FILE", file, "A .cpp or .so of kernels")->required();
+  list->add_flag("--no-cache", listOptions.noCache,
+                 "Build the kernel file anew");
+  list->add_option("--host-compiler", listOptions.hostCompiler,
+                   "C++ compiler for kernel files");
+  list->callback([&] {
+    action = [&](Reporter &r) { return listCommand(file, listOptions, r); };
+  });
+
+  CLI::App *explain = app.add_subcommand("explain", "Say what a rule id means");
+  explain->add_option("CODE", code, "Rule id, such as P-06")->required();
+  explain->callback(
+      [&] { action = [&](Reporter &r) { return explainCommand(code, r); }; });
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &e) {
+    // CLI11 prints help and version for its own pseudo-errors; every real one
+    // is a wrong command line.
+    return app.exit(e) == 0 ? 0 : exitCodeOf(kiln::Fault::Usage);
+  }
+  Reporter reporter(stderr, diagnostics == "json");
+  return action(reporter);
+}
