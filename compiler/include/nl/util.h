@@ -1,0 +1,183 @@
+//===- util.h - small helpers of kernel authors ---------------------------------------------------------===//
+//
+// Cutting a dim into tiles, checking what a kernel assumes, and the sizes of the machine.
+//
+//   for (nl::Chunk m : nl::tiles(M, nl::tile_size.pmax))   // 200 rows: 0..127, then 128..199
+//     nisa::dma_copy(buffer(nl::ds(0, m.size), nl::_), x(m, nl::_));
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef NL_UTIL_H
+#define NL_UTIL_H
+
+#include "nl/kernel.h"
+
+namespace nl {
+
+//---- sizes of the machine ------------------------------------------------------------------------===//
+
+/// Limits of one NeuronCore of a Trainium2.
+struct TileSize {
+  int64_t pmax = 128;                 ///< partitions
+  int64_t psum_bank_fmax = 512;       ///< float32 elements of one PSUM bank, in a partition
+  int64_t psum_bank_fmax_bytes = 2048; ///< the same in bytes
+  int64_t psum_num_banks = 8;         ///< PSUM banks
+  int64_t gemm_stationary_fmax = 128; ///< free elements of a stationary matmul operand
+  int64_t gemm_moving_fmax = 512;     ///< free elements of a moving matmul operand
+  int64_t bn_stats_fmax = 512;        ///< free elements of one bn_stats
+  int64_t sbuf_fmax_bytes = 212984;   ///< bytes of a partition of SBUF a kernel may use
+  int64_t sbuf_fmax = 53246;          ///< the same in float32 elements
+  int64_t psum_min_align = 2048;      ///< alignment of a PSUM address, in bytes
+  int64_t sbuf_min_align = 4;         ///< alignment of an SBUF address, in bytes
+  [[deprecated("write psum_bank_fmax")]] int64_t psum_fmax = 512;
+  [[deprecated("write sbuf_fmax_bytes")]] int64_t total_available_sbuf_size = 212984;
+};
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+inline constexpr TileSize tile_size{};
+#pragma GCC diagnostic pop
+
+//---- loops ---------------------------------------------------------------------------------------===//
+
+/// a / b rounded up, for counts: the number of tiles of b that cover a.
+template <detail::Integer A, detail::Integer B>
+constexpr int64_t ceil_div(A a, B b) {
+  return (static_cast<int64_t>(a) + static_cast<int64_t>(b) - 1) / static_cast<int64_t>(b);
+}
+
+/// The range nl::tiles returns.
+class Tiles {
+public:
+  class Iterator {
+  public:
+    constexpr Iterator(int64_t index, int64_t total, int64_t tile) : index(index), total(total), tile(tile) {}
+    constexpr Chunk operator*() const {
+      const int64_t left = total - index * tile;
+      return {index, index * tile, left < tile ? left : tile};
+    }
+    constexpr Iterator &operator++() {
+      ++index;
+      return *this;
+    }
+    constexpr bool operator==(const Iterator &other) const { return index == other.index; }
+
+  private:
+    int64_t index, total, tile;
+  };
+  constexpr Tiles(int64_t total, int64_t tile) : total(total), tile(tile) {}
+  constexpr Iterator begin() const { return {0, total, tile}; }
+  constexpr Iterator end() const { return {size(), total, tile}; }
+  /// How many tiles there are.
+  constexpr int64_t size() const { return ceil_div(total, tile); }
+  constexpr Chunk operator[](int64_t i) const { return *Iterator(i, total, tile); }
+
+private:
+  int64_t total, tile;
+};
+
+/// Cuts `total` elements into tiles of `tile`; the last one is clipped. Chunks stand for their slice in a
+/// subscript and know their `index`, `start`, `size` and `end()`. A tile below 1 or a negative total ends
+/// the trace.
+Tiles tiles(detail::Int total, detail::Int tile, SrcLoc loc = SrcLoc::current());
+
+/// Whole numbers from `start` up to `stop`: Python's range. The loop unrolls while tracing.
+class Range {
+public:
+  class Iterator {
+  public:
+    constexpr Iterator(int64_t value, int64_t step) : value(value), step(step) {}
+    constexpr int64_t operator*() const { return value; }
+    constexpr Iterator &operator++() {
+      value += step;
+      return *this;
+    }
+    constexpr bool operator==(const Iterator &other) const { return value == other.value; }
+
+  private:
+    int64_t value, step;
+  };
+  constexpr Range(int64_t start, int64_t stop, int64_t step)
+      : first(start), last(count(start, stop, step) * step + start), step(step) {}
+  constexpr Iterator begin() const { return {first, step}; }
+  constexpr Iterator end() const { return {last, step}; }
+
+private:
+  static constexpr int64_t count(int64_t start, int64_t stop, int64_t step) {
+    if (step > 0)
+      return start < stop ? (stop - start - 1) / step + 1 : 0;
+    if (step < 0)
+      return start > stop ? (start - stop - 1) / -step + 1 : 0;
+    return 0;
+  }
+  int64_t first, last, step;
+};
+constexpr Range range(detail::Int stop) { return {0, stop.value, 1}; }
+constexpr Range range(detail::Int start, detail::Int stop, detail::Int step = 1) {
+  return {start.value, stop.value, step.value};
+}
+/// NKI's other names of range; they promise nothing more.
+constexpr Range affine_range(detail::Int stop) { return range(stop); }
+constexpr Range affine_range(detail::Int start, detail::Int stop, detail::Int step = 1) {
+  return range(start, stop, step);
+}
+constexpr Range sequential_range(detail::Int stop) { return range(stop); }
+constexpr Range sequential_range(detail::Int start, detail::Int stop, detail::Int step = 1) {
+  return range(start, stop, step);
+}
+constexpr Range static_range(detail::Int stop) { return range(stop); }
+constexpr Range static_range(detail::Int start, detail::Int stop, detail::Int step = 1) {
+  return range(start, stop, step);
+}
+
+//---- what a kernel assumes -----------------------------------------------------------------------===//
+
+namespace detail {
+
+/// A value that `{}` in a format prints.
+struct FormatArg {
+  enum class Kind : uint8_t { Integer, Unsigned, Real, Bool, Text, Shape, Dtype };
+  Kind kind;
+  int64_t integer = 0;
+  double real = 0;
+  const char *text = "";
+  Shape shape{};
+  template <Integer T>
+  FormatArg(T v) : kind(std::is_signed_v<T> ? Kind::Integer : Kind::Unsigned), integer(static_cast<int64_t>(v)) {}
+  template <class T>
+    requires std::is_same_v<T, bool>
+  FormatArg(T v) : kind(Kind::Bool), integer(v) {}
+  FormatArg(float v) : kind(Kind::Real), real(v) {}
+  FormatArg(double v) : kind(Kind::Real), real(v) {}
+  FormatArg(const char *v) : kind(Kind::Text), text(v) {}
+  FormatArg(const std::string &v) : kind(Kind::Text), text(v.c_str()) {}
+  FormatArg(const nl::Shape &v) : kind(Kind::Shape), shape(v) {}
+  FormatArg(DType v) : kind(Kind::Dtype), integer(static_cast<int64_t>(v)) {}
+};
+
+/// The text of nl::require with the place it was written at.
+struct Format {
+  const char *text;
+  SrcLoc loc;
+  Format(const char *text, SrcLoc place = SrcLoc::current()) : text(text), loc(place) {}
+  Format(const std::string &text, SrcLoc place = SrcLoc::current()) : text(text.c_str()), loc(place) {}
+};
+
+[[noreturn]] void requireFailed(const Format &format, const FormatArg *args, unsigned count);
+
+} // namespace detail
+
+/// Ends the trace with a message unless `condition` holds. Each `{}` in the text prints the next value:
+/// numbers, strings, shapes and dtypes. The message points at the call.
+///
+///   nl::require(K % tk == 0, "K={} is not a multiple of {}", K, tk);
+template <class... Args>
+void require(bool condition, detail::Format format, const Args &...args) {
+  if (condition)
+    return;
+  const detail::FormatArg list[] = {detail::FormatArg(args)..., detail::FormatArg("")};
+  detail::requireFailed(format, list, sizeof...(Args));
+}
+
+} // namespace nl
+
+#endif // NL_UTIL_H
