@@ -57,7 +57,7 @@ void printFieldValue(std::string &out, const isa::FieldDesc &field,
 /// field.
 bool isDefaultField(const isa::FieldDesc &field, const isa::Instruction &inst);
 /// Appends the instruction. `operands` is indexed like Instruction::operands.
-/// The engine is printed unless it is Unknown or `impliedEngine`.
+/// The engine is printed unless it is `impliedEngine`.
 void printInstruction(std::string &out, const isa::Instruction &inst,
                       std::span<const OperandText> operands,
                       isa::Engine impliedEngine = isa::Engine::Unknown);
