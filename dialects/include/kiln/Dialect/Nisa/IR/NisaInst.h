@@ -1,0 +1,54 @@
+//===- NisaInst.h - instruction ops as isa::Instruction, and back --------===//
+//
+// Generic code reads and writes instruction ops through the neutral form of
+// kiln/ISA/Instruction.h, so it never names one of them. Both directions are
+// on the compiler's hot path.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KILN_DIALECT_NISA_IR_NISAINST_H
+#define KILN_DIALECT_NISA_IR_NISAINST_H
+
+#include "kiln/Dialect/Nisa/IR/Nisa.h"
+
+namespace kiln::nisa {
+
+/// The table's row of `op`.
+const isa::InstDesc &descOf(InstOpInterface op);
+
+/// `op` as a value. `tensorIndex` numbers the buffers; accesses carry their
+/// element types, and the offsets of the first iteration of enclosing loops.
+isa::Instruction
+toInstruction(InstOpInterface op,
+              llvm::function_ref<uint32_t(mlir::Value)> tensorIndex);
+/// The same, with present operands numbered by their place in the row.
+isa::Instruction toInstruction(InstOpInterface op);
+
+/// Inserts the op of `inst` at the builder's place. `tensors` is what the
+/// accesses' tensor numbers index. Preconditions: the opcode is not internal,
+/// and every number is in range.
+mlir::Operation *buildInstruction(mlir::OpBuilder &builder, mlir::Location loc,
+                                  const isa::Instruction &inst,
+                                  llvm::ArrayRef<mlir::Value> tensors);
+
+/// The buffer of each operand of the row, null where the operand is absent.
+std::array<mlir::Value, isa::kMaxOperands> buffersOf(InstOpInterface op);
+/// The access of each operand of the row, null where the operand is absent.
+std::array<AccessAttr, isa::kMaxOperands> accessesOf(InstOpInterface op);
+/// Replaces the access of an operand that is present.
+void setAccess(InstOpInterface op, unsigned operand, AccessAttr access);
+
+/// The engine of an instruction; may be Unknown.
+isa::Engine engineOf(InstOpInterface op);
+void setEngine(InstOpInterface op, isa::Engine engine);
+
+/// What the rules may know of `buffer`. The strings and shapes it points to
+/// live as long as the IR.
+isa::TensorView viewOf(mlir::Value buffer);
+
+/// The number of loops around `op`.
+unsigned loopDepth(mlir::Operation *op);
+
+} // namespace kiln::nisa
+
+#endif // KILN_DIALECT_NISA_IR_NISAINST_H

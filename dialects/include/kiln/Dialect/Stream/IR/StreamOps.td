@@ -1,0 +1,105 @@
+//===- StreamOps.td - program, queue, wait ----------------------------------------------*- tablegen -*-===//
+//
+// Instructions stay nisa ops; these ops only say where they stand. Decisions:
+// dialects/docs/StreamRationale.md.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILN_DIALECT_STREAM_IR_STREAMOPS_TD
+#define KILN_DIALECT_STREAM_IR_STREAMOPS_TD
+
+include "kiln/Dialect/Nisa/IR/NisaBase.td"
+include "kiln/Dialect/Stream/IR/StreamBase.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class Stream_Op<string mnemonic, list<Trait> traits = []> : Op<Stream_Dialect, mnemonic, traits>;
+
+def Stream_ProgramOp : Stream_Op<"program",
+    [HasParent<"::kiln::nisa::KernelOp">, SingleBlock, NoTerminator, NoRegionArguments,
+     RecursiveMemoryEffects]> {
+  let summary = "Hold the queues of a synchronised kernel";
+  let description = [{
+    At most one `stream.queue` an engine, in the order of the engine enum. They run concurrently; only
+    semaphores order instructions of different queues, and only a wait orders a DMA's completion.
+
+    Each semaphore has one producer: the instructions of one queue, or the DMAs of one ring of one queue.
+    A wait never asks for more than all updates of its semaphore add up to. Every position in the program
+    order is taken by one instruction, and each queue keeps that order.
+
+    ```mlir
+    nisa.kernel @f {
+      %x = nisa.alloc "x" input 0 : !nisa.buf<hbm, 128x512xf32>
+      %y = nisa.alloc "y" output 0 : !nisa.buf<hbm, 128x512xf32>
+      %t = nisa.alloc "t" at (0, 0) : !nisa.buf<sbuf, 128x512xf32>
+      stream.program {
+        stream.queue vector {
+          nisa.reciprocal dst=%t[0+128, 0: 1x512] data=%t[0+128, 0: 1x512] engine=vector
+            {stream.sync = #stream.sync<order 1, wait 1 reaches 16, update 0 += 1>}
+            : !nisa.buf<sbuf, 128x512xf32>, !nisa.buf<sbuf, 128x512xf32>
+        }
+        stream.queue sync {
+          nisa.dma_copy dst=%t[0+128, 0: 1x512] src=%x[128 rows of 512, 0: 1x512] engine=sync
+            {stream.sync = #stream.sync<order 0, update 1 += 1>}
+            : !nisa.buf<sbuf, 128x512xf32>, !nisa.buf<hbm, 128x512xf32>
+          nisa.dma_copy dst=%y[128 rows of 512, 0: 1x512] src=%t[0+128, 0: 1x512] engine=sync
+            {stream.sync = #stream.sync<order 2, wait 0 reaches 1, update 1 += 1>}
+            : !nisa.buf<hbm, 128x512xf32>, !nisa.buf<sbuf, 128x512xf32>
+        }
+      }
+    }
+    ```
+  }];
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins)>];
+}
+
+def Stream_QueueOp : Stream_Op<"queue",
+    [HasParent<"::kiln::stream::ProgramOp">, SingleBlock, NoTerminator, NoRegionArguments,
+     RecursiveMemoryEffects]> {
+  let summary = "Hold the instructions of one engine, in the order it runs them";
+  let description = [{
+    nisa instructions whose engine is the queue's, each with `stream.sync`, and `stream.wait` ops. Loops
+    are unrolled before.
+
+    ```mlir
+    stream.queue vector {
+      stream.wait order 4, 7 reaches 32
+    }
+    ```
+  }];
+  let arguments = (ins Nisa_EnumField<"Engine", "the engine that runs the queue">:$engine);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "custom<Engine>($engine) attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::kiln::isa::Engine":$engine)>];
+}
+
+def Stream_WaitOp : Stream_Op<"wait", [HasParent<"::kiln::stream::QueueOp">]> {
+  let summary = "Wait for a semaphore and do nothing else";
+  let description = [{
+    Holds the queue until semaphore `semaphore` has reached `value`. An instruction that needs two waits
+    carries one itself and is preceded by one of these; `order` is a position of its own.
+
+    Encoded as the table's internal instruction `semaphore_wait`.
+
+    ```mlir
+    stream.wait order 4, 7 reaches 32
+    ```
+  }];
+  let arguments = (ins Nisa_WordField<"uint32_t", "position in the program">:$order,
+                       Nisa_WordField<"uint32_t", "semaphore waited for">:$semaphore,
+                       Nisa_WordField<"uint32_t", "least value it must have">:$value);
+  let assemblyFormat = [{
+    `order` custom<Word>($order) `,` custom<Word>($semaphore) `reaches` custom<Word>($value) attr-dict
+  }];
+  let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "uint32_t":$order, "uint32_t":$semaphore, "uint32_t":$value)>];
+}
+
+#endif // KILN_DIALECT_STREAM_IR_STREAMOPS_TD

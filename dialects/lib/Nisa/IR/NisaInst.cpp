@@ -1,0 +1,325 @@
+//===- NisaInst.cpp - what all instruction ops share ----------------------===//
+//
+// Conversion to the neutral form, the verifier that hands it to the table's
+// rules, memory effects. No instruction is named here, except where memory
+// effects depend on a field.
+//
+//===----------------------------------------------------------------------===//
+
+#include "InstImpl.h"
+
+using namespace mlir;
+using namespace kiln;
+using namespace kiln::nisa;
+
+static StringRef toRef(std::string_view s) { return {s.data(), s.size()}; }
+static std::string_view toView(StringRef s) { return {s.data(), s.size()}; }
+
+//===----------------------------------------------------------------------===//
+// Attributes and fields
+//===----------------------------------------------------------------------===//
+
+static Attribute fieldAttr(Builder &builder, const isa::FieldDesc &field,
+                           const isa::Instruction &inst) {
+  if (field.words > 1)
+    return builder.getDenseI64ArrayAttr(
+        ArrayRef<int64_t>(inst.fields).slice(field.word, field.words));
+  int64_t word = inst.fields[field.word];
+  switch (field.kind) {
+  case isa::FieldKind::Bool:
+    return builder.getBoolAttr(word != 0);
+  case isa::FieldKind::Enum:
+  case isa::FieldKind::I32:
+  case isa::FieldKind::U32:
+    return builder.getI32IntegerAttr(int32_t(word));
+  case isa::FieldKind::F32:
+  case isa::FieldKind::F64:
+    return builder.getF64FloatAttr(isa::realOf(word));
+  }
+  llvm_unreachable("a field kind without an attribute");
+}
+
+/// Inverse of `fieldAttr`; a missing attribute stands for the default.
+static void readField(isa::Instruction &inst, const isa::FieldDesc &field,
+                      Attribute attr) {
+  auto words =
+      MutableArrayRef<int64_t>(inst.fields).slice(field.word, field.words);
+  if (!attr) {
+    llvm::fill(words, field.init);
+    return;
+  }
+  if (field.words > 1) {
+    auto values = cast<DenseI64ArrayAttr>(attr).asArrayRef();
+    std::copy_n(values.begin(), std::min(values.size(), words.size()),
+                words.begin());
+    return;
+  }
+  switch (field.kind) {
+  case isa::FieldKind::Bool:
+    words[0] = cast<BoolAttr>(attr).getValue();
+    return;
+  case isa::FieldKind::Enum:
+  case isa::FieldKind::I32:
+    words[0] = cast<IntegerAttr>(attr).getInt();
+    return;
+  case isa::FieldKind::U32:
+    words[0] = uint32_t(cast<IntegerAttr>(attr).getInt());
+    return;
+  case isa::FieldKind::F32:
+  case isa::FieldKind::F64:
+    words[0] = isa::bitsOf(cast<FloatAttr>(attr).getValueAsDouble());
+    return;
+  }
+}
+
+instimpl::InstAttrs instimpl::attrsOf(MLIRContext *context,
+                                      const isa::InstDesc &desc,
+                                      const isa::Instruction &inst) {
+  Builder builder(context);
+  InstAttrs attrs{};
+  Attribute *next = attrs.data();
+  for (unsigned i = 0; i < desc.operands.size(); ++i, ++next)
+    if (inst.operands[i].present())
+      *next = AccessAttr::get(context, inst.operands[i]);
+  for (const isa::FieldDesc &field : desc.fields)
+    *next++ = fieldAttr(builder, field, inst);
+  *next = builder.getI32IntegerAttr(int32_t(inst.engine));
+  return attrs;
+}
+
+SmallVector<Value, isa::kMaxOperands>
+instimpl::presentBuffers(const isa::InstDesc &desc,
+                         const isa::Instruction &inst,
+                         ArrayRef<Value> tensors) {
+  SmallVector<Value, isa::kMaxOperands> buffers;
+  for (unsigned i = 0; i < desc.operands.size(); ++i)
+    if (inst.operands[i].present())
+      buffers.push_back(tensors[inst.operands[i].tensor]);
+  return buffers;
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
+
+const isa::InstDesc &kiln::nisa::descOf(InstOpInterface op) {
+  return *isa::findInstruction(op.getOpcode());
+}
+
+std::array<AccessAttr, isa::kMaxOperands>
+kiln::nisa::accessesOf(InstOpInterface op) {
+  instimpl::InstAttrs attrs;
+  op.copyAttrs(attrs.data());
+  std::array<AccessAttr, isa::kMaxOperands> accesses{};
+  for (unsigned i = 0; i < descOf(op).operands.size(); ++i)
+    accesses[i] = cast_if_present<AccessAttr>(attrs[i]);
+  return accesses;
+}
+
+std::array<Value, isa::kMaxOperands> kiln::nisa::buffersOf(InstOpInterface op) {
+  std::array<Value, isa::kMaxOperands> buffers{};
+  unsigned next = 0;
+  for (auto [i, access] : llvm::enumerate(accessesOf(op)))
+    if (access && next < op->getNumOperands())
+      buffers[i] = op->getOperand(next++);
+  return buffers;
+}
+
+static isa::Instruction
+readInst(InstOpInterface op,
+         function_ref<uint32_t(unsigned operand, unsigned place)> tensorOf) {
+  const isa::InstDesc &desc = descOf(op);
+  instimpl::InstAttrs attrs;
+  op.copyAttrs(attrs.data());
+
+  isa::Instruction inst;
+  inst.opcode = desc.opcode;
+  const Attribute *next = attrs.data();
+  unsigned place = 0;
+  for (unsigned i = 0; i < desc.operands.size(); ++i, ++next) {
+    if (!*next)
+      continue;
+    inst.operands[i] = cast<AccessAttr>(*next).getAccess();
+    inst.operands[i].tensor = tensorOf(i, place++);
+  }
+  for (const isa::FieldDesc &field : desc.fields)
+    readField(inst, field, *next++);
+  if (*next)
+    inst.engine = isa::Engine(cast<IntegerAttr>(*next).getInt());
+  return inst;
+}
+
+isa::Instruction
+kiln::nisa::toInstruction(InstOpInterface op,
+                          function_ref<uint32_t(Value)> tensorIndex) {
+  return readInst(op, [&](unsigned, unsigned place) {
+    return tensorIndex(op->getOperand(place));
+  });
+}
+
+isa::Instruction kiln::nisa::toInstruction(InstOpInterface op) {
+  return readInst(op, [](unsigned operand, unsigned) { return operand; });
+}
+
+isa::Engine kiln::nisa::engineOf(InstOpInterface op) {
+  instimpl::InstAttrs attrs;
+  op.copyAttrs(attrs.data());
+  const isa::InstDesc &desc = descOf(op);
+  auto engine = cast_if_present<IntegerAttr>(
+      attrs[desc.operands.size() + desc.fields.size()]);
+  return engine ? isa::Engine(engine.getInt()) : isa::Engine::Unknown;
+}
+
+isa::TensorView kiln::nisa::viewOf(Value buffer) {
+  auto type = cast<BufType>(buffer.getType());
+  isa::TensorView view;
+  view.memory = type.getMemory();
+  view.dtype = type.getDtype();
+  view.shape = {type.getShape().data(), type.getShape().size()};
+  if (auto alloc = buffer.getDefiningOp<AllocOp>()) {
+    view.name = toView(alloc.getTensorName());
+    if (auto address = alloc.getAddress())
+      view.partitionBase = address->partition;
+  }
+  return view;
+}
+
+unsigned kiln::nisa::loopDepth(Operation *op) {
+  unsigned depth = 0;
+  while ((op = op->getParentOp()))
+    depth += llvm::isa<ForOp>(op);
+  return depth;
+}
+
+//===----------------------------------------------------------------------===//
+// Verification
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Sends broken rules to MLIR: the rule's id in front, the way out and the
+/// operand's buffer as notes.
+class RuleReporter {
+public:
+  RuleReporter(InstOpInterface op)
+      : op(op), buffers(buffersOf(op)), desc(descOf(op)) {}
+
+  void operator()(const isa::Violation &violation) {
+    InFlightDiagnostic diag = op->emitError();
+    diag << '[' << toRef(violation.rule) << "] " << violation.message;
+    if (violation.operand >= 0 && buffers[violation.operand])
+      if (auto alloc = buffers[violation.operand].getDefiningOp<AllocOp>())
+        diag.attachNote(alloc.getLoc())
+            << "'" << alloc.getTensorName() << "' is declared here";
+    if (!violation.help.empty())
+      diag.attachNote() << "help: " << violation.help;
+  }
+
+private:
+  InstOpInterface op;
+  std::array<Value, isa::kMaxOperands> buffers;
+  const isa::InstDesc &desc;
+};
+} // namespace
+
+/// Moves `access` to the end of the loops around it that has the smallest or
+/// the largest offset.
+static LogicalResult moveToCorner(isa::Access &access,
+                                  ArrayRef<int64_t> perIteration,
+                                  ArrayRef<int64_t> tripCounts, bool largest) {
+  for (auto [coefficient, trips] : llvm::zip(perIteration, tripCounts)) {
+    int64_t distance;
+    if ((coefficient > 0) != largest)
+      continue;
+    if (llvm::MulOverflow(coefficient, trips - 1, distance) ||
+        llvm::AddOverflow(access.offset, distance, access.offset))
+      return failure();
+  }
+  return success();
+}
+
+static SmallVector<int64_t> tripCountsAround(Operation *op) {
+  SmallVector<int64_t> counts;
+  while ((op = op->getParentOp()))
+    if (auto loop = dyn_cast<ForOp>(op))
+      counts.push_back(loop.getTripCount());
+  std::reverse(counts.begin(), counts.end());
+  return counts;
+}
+
+LogicalResult instimpl::verifyInst(InstOpInterface op) {
+  const isa::InstDesc &desc = descOf(op);
+  auto accesses = accessesOf(op);
+  auto buffers = buffersOf(op);
+
+  unsigned present = llvm::count_if(accesses, [](auto a) { return bool(a); });
+  if (present != op->getNumOperands())
+    return op->emitError() << "'" << toRef(desc.mnemonic) << "' has "
+                           << op->getNumOperands() << " buffers and " << present
+                           << " accesses; each buffer has one";
+
+  bool moves = false;
+  unsigned depth = 0;
+  for (auto [i, access] : llvm::enumerate(accesses)) {
+    if (!access || access.getPerIteration().empty())
+      continue;
+    if (!std::exchange(moves, true))
+      depth = loopDepth(op);
+    if (access.getPerIteration().size() != depth)
+      return op->emitError() << "operand '" << toRef(desc.operands[i].name)
+                             << "' has " << access.getPerIteration().size()
+                             << " loop coefficients, but there are " << depth
+                             << " loops around it";
+  }
+
+  isa::Instruction inst = toInstruction(op);
+  isa::InstView view{inst, desc, {}};
+  for (auto [i, buffer] : llvm::enumerate(buffers))
+    if (buffer)
+      view.tensors[i] = viewOf(buffer);
+  RuleReporter report(op);
+  if (!moves)
+    return success(isa::checkInstruction(view, report));
+
+  // Everything but bounds is the same in each iteration, and bounds hold
+  // everywhere if they hold where the offsets are smallest and largest.
+  SmallVector<int64_t> tripCounts = tripCountsAround(op);
+  for (bool largest : {false, true}) {
+    inst = toInstruction(op);
+    for (auto [i, access] : llvm::enumerate(accesses))
+      if (access &&
+          failed(moveToCorner(inst.operands[i], access.getPerIteration(),
+                              tripCounts, largest)))
+        return op->emitError()
+               << "the loops move operand '" << toRef(desc.operands[i].name)
+               << "' by more than 2^63 - 1 elements";
+    if (!isa::checkInstruction(view, report))
+      return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Effects
+//===----------------------------------------------------------------------===//
+
+void instimpl::getInstEffects(
+    InstOpInterface op,
+    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  const isa::InstDesc &desc = descOf(op);
+  auto matmul = dyn_cast<NcMatmulOp>(op.getOperation());
+  bool readsOutput =
+      matmul && matmul.getAccumulate() != isa::Accumulate::Overwrite;
+  unsigned place = 0;
+  for (auto [i, access] : llvm::enumerate(accessesOf(op))) {
+    if (!access || place == op->getNumOperands())
+      continue;
+    OpOperand &operand = op->getOpOperand(place++);
+    SideEffects::Resource *resource =
+        resourceOf(cast<BufType>(operand.get().getType()).getMemory());
+    bool isOutput = desc.operands[i].isOutput;
+    if (!isOutput || readsOutput)
+      effects.emplace_back(MemoryEffects::Read::get(), &operand, resource);
+    if (isOutput)
+      effects.emplace_back(MemoryEffects::Write::get(), &operand, resource);
+  }
+}
