@@ -1,0 +1,72 @@
+//===- Synchronise.h - streams and semaphores from dependences
+//------------------------------------===//
+//
+// Splits a placed kernel into one list of records per engine, in program order,
+// and adds the waits and updates that make every dependence hold.
+//
+//   engine semaphores   one for each engine, plus 1 at each instruction
+//   somebody waits for ring semaphores     one for each DMA ring, plus 16 for
+//   each transfer, as sixteen increments by 1
+//
+// Sixteen increments of two transfers in flight may mix, so "at least 16" would
+// prove neither complete. Therefore a transfer is triggered only when the
+// triggering stream knows that the previous transfer of its ring is complete.
+// What a stream knows is a vector clock: waiting for an instruction also
+// teaches what its stream knew when it issued it. Waits that teach nothing are
+// left out.
+//
+// A record carries one wait and one update; more waits become wait records
+// before it. All waits point back in program order, so the streams cannot
+// deadlock. `verifySynchronisation` proves the result from the records alone.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILN_ANALYSIS_SYNCHRONISE_H
+#define KILN_ANALYSIS_SYNCHRONISE_H
+
+#include "kiln/Analysis/Dependence.h"
+
+namespace kiln::analysis {
+
+inline constexpr uint16_t kNoSemaphore = 0xFFFF;
+inline constexpr uint8_t kNoRing = 0xFF;
+
+/// Semaphores are numbered like streams: engines first, then rings.
+static_assert(kNumStreams <= isa::machine.numSemaphores);
+
+struct ScheduledRecord {
+  uint32_t instruction =
+      kNone; ///< the instruction; of a wait record, the one it precedes
+  uint32_t waitValue = 0;   ///< the semaphore must be at least this
+  uint32_t updateValue = 0; ///< added at completion; a transfer adds 1 from
+                            ///< each of its DMA engines
+  uint16_t waitSemaphore = kNoSemaphore;
+  uint16_t updateSemaphore = kNoSemaphore;
+  uint8_t ring = kNoRing;  ///< DMA ring of a transfer
+  bool isWaitOnly = false; ///< a `semaphore_wait` that the compiler adds
+  bool operator==(const ScheduledRecord &) const = default;
+};
+
+struct Synchronisation {
+  /// Records of each engine, in the order of kEngines.
+  std::array<std::vector<ScheduledRecord>, kNumEngines> streams;
+};
+
+/// Streams of `kernel`. About O(n log n). Precondition: `placement` verifies,
+/// engines are resolved.
+Synchronisation synchronise(const Kernel &kernel, const Placement &placement);
+
+/// Proves `result` from its records: every instruction once, on its engine, in
+/// program order; every wait satisfiable; every dependence ordered by program
+/// order and semaphores. Happens-before follows from one rule: "semaphore s is
+/// at least v" proves an update complete when, without its last increment, the
+/// others that need not come after it cannot add up to v. Dependences are found
+/// again with other code than `synchronise` uses. About O(n log n); reports at
+/// most 20 faults, all of them the compiler's.
+std::vector<Diagnostic> verifySynchronisation(const Kernel &kernel,
+                                              const Placement &placement,
+                                              const Synchronisation &result);
+
+} // namespace kiln::analysis
+
+#endif // KILN_ANALYSIS_SYNCHRONISE_H
