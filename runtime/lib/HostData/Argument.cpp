@@ -1,11 +1,10 @@
-//===- Argument.cpp - the ARG texts of the command line
-//-------------------------------------------===//
+//===- Argument.cpp - the ARG texts of the command line -------------------===//
 //
 // Decides what a text is: scalar, generator, file, or string. A string comes
 // last and only where the text is not nearly one of the others: a kernel that
 // is handed a misspelt file name as a string would fail far from the cause.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "kilnrt/HostData/Argument.h"
 
@@ -68,8 +67,7 @@ bool endsWithNpy(std::string_view text) {
   return end == ".npy";
 }
 
-//---- dtypes
-//----------------------------------------------------------------------------------------------===//
+//---- dtypes -------------------------------------------------------------===//
 
 /// Spellings beyond the instruction table's.
 constexpr std::pair<std::string_view, DType> kDTypeAliases[] = {
@@ -90,8 +88,7 @@ Diagnostic unknownDType(std::string_view text, std::string_view spelt) {
                std::move(help));
 }
 
-//---- scalars
-//---------------------------------------------------------------------------------------------===//
+//---- scalars ------------------------------------------------------------===//
 
 using Value = decltype(Argument::value);
 /// Nothing: the text is not a scalar.
@@ -171,8 +168,7 @@ MaybeScalar parseScalar(std::string_view text) {
   return isInteger ? parseInteger(text, number) : parseFloat(text, number);
 }
 
-//---- generators
-//------------------------------------------------------------------------------------------===//
+//---- generators ---------------------------------------------------------===//
 
 Expected<std::vector<int64_t>> parseShape(std::string_view text,
                                           std::string_view spelt) {
@@ -359,8 +355,7 @@ Status refuseMisspelt(std::string_view text,
                help);
 }
 
-//---- files
-//-----------------------------------------------------------------------------------------------===//
+//---- files --------------------------------------------------------------===//
 
 /// Help for a file that is not there: the nearest .npy beside it.
 std::string suggestFile(const std::string &path) {

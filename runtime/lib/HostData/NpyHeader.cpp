@@ -1,5 +1,4 @@
-//===- NpyHeader.cpp - the header of a .npy file
-//--------------------------------------------------===//
+//===- NpyHeader.cpp - the header of a .npy file --------------------------===//
 //
 // A header is a Python dict literal with the keys 'descr', 'fortran_order' and
 // 'shape'. The parser takes exactly that language, in one pass and without
@@ -7,7 +6,7 @@
 // checks that make a header trustworthy: type, shape, and values against file
 // size.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Text.h"
 #include "kilnrt/HostData/Npy.h"
@@ -51,8 +50,7 @@ constexpr std::string_view kAllowedTypes =
     "bool are read";
 constexpr std::string_view kSaveAgain = "save the array again with numpy.save";
 
-//---- the dict literal
-//------------------------------------------------------------------------------------===//
+//---- the dict literal ---------------------------------------------------===//
 
 /// A header before anything in it is believed.
 struct RawHeader {
@@ -187,7 +185,8 @@ private:
     while (!accept(')')) {
       if (!comma)
         return fail("expected ',' or ')'");
-      if (!integer(extents.emplace_back(), extents.size() - 1))
+      extents.push_back(0);
+      if (!integer(extents.back(), extents.size() - 1))
         return false;
       comma = accept(',');
     }
@@ -227,8 +226,7 @@ private:
   }
 };
 
-//---- what the dict says
-//----------------------------------------------------------------------------------===//
+//---- what the dict says -------------------------------------------------===//
 
 Diagnostic malformed(std::string_view name, std::string_view what,
                      std::string_view help = kSaveAgain) {
@@ -353,17 +351,18 @@ Status checkSize(std::string_view name, const NpyHeader &header,
   if (*needed < present)
     return makeError(
         Fault::User,
-        fmt::format("'{}' has {} bytes after its last value: {} values need {} "
-                    "bytes, the "
-                    "file has {}",
-                    printable(name), present - *needed, array, *needed,
-                    present),
+        fmt::format(
+            "'{}' has {} after its last value: {} values need {} "
+            "bytes, the "
+            "file has {}",
+            printable(name),
+            detail::countOf(static_cast<int64_t>(present - *needed), "byte"),
+            array, *needed, present),
         "a .npy file holds one array; save each in a file of its own");
   return Status::ok();
 }
 
-//---- the bytes before the dict
-//---------------------------------------------------------------------------===//
+//---- the bytes before the dict ------------------------------------------===//
 
 /// What a file that is not .npy seems to be.
 Diagnostic refuseMagic(std::string_view name, std::string_view bytes) {

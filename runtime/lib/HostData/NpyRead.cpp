@@ -1,11 +1,10 @@
-//===- NpyRead.cpp - the values of a .npy file as a device tensor
-//---------------------------------===//
+//===- NpyRead.cpp - the values of a .npy file as a device tensor ---------===//
 //
 // Three steps, each skipped when there is nothing to do: fetch the bytes, bring
 // Fortran order to C order, convert the type. Bytes that need no conversion are
 // moved as they are, so NaN payloads survive.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "File.h"
 #include "Text.h"
@@ -44,8 +43,7 @@ Expected<std::vector<std::byte>> allocate(std::string_view name,
   }
 }
 
-//---- order
-//-------------------------------------------------------------------------------------------------===//
+//---- order --------------------------------------------------------------===//
 
 /// Copies elements of `size` bytes from Fortran to C order. In the source,
 /// neighbours along the last dimension lie a fixed step apart, so each row of
@@ -91,8 +89,7 @@ void toCOrder(std::span<const int64_t> shape, unsigned size,
   }
 }
 
-//---- type
-//------------------------------------------------------------------------------------------------===//
+//---- type ---------------------------------------------------------------===//
 
 template <typename T>
 void load(const std::byte *source, std::span<double> out) {
@@ -132,9 +129,15 @@ bool isFloatType(NpyType type) { return kiln::isa::isFloat(deviceDType(type)); }
 
 /// True when the file's bytes are the device's bytes.
 bool sameBytes(NpyType type, DType dtype) {
-  return type != NpyType::Bool && type != NpyType::Float64 &&
-         deviceDType(type) == dtype &&
-         bytesOf(type) == kiln::isa::bytesOf(dtype);
+  switch (type) {
+  case NpyType::Float16:
+  case NpyType::Float32:
+  case NpyType::Int32:
+  case NpyType::UInt8:
+    return deviceDType(type) == dtype;
+  default: // no device dtype has their representation
+    return false;
+  }
 }
 
 /// Values a conversion could not represent: how many, and the first.
@@ -171,8 +174,11 @@ Misfits convert(NpyType type, const std::byte *source, DType dtype,
       detail::widen(dtype, target + begin * targetStep, {back.data(), n});
     for (size_t i = 0; i < n; ++i) {
       const double value = values[i];
-      const bool fits = floatTarget ? !std::isinf(back[i]) || std::isinf(value)
-                                    : value >= range.low && value <= range.high;
+      // Integer limits are even below and odd above, so the lower tie rounds
+      // into the range and the upper one out of it.
+      const bool fits =
+          floatTarget ? !std::isinf(back[i]) || std::isinf(value)
+                      : value >= range.low - 0.5 && value < range.high + 0.5;
       if (!fits)
         misfits.add(begin + static_cast<int64_t>(i), value);
     }
@@ -217,9 +223,12 @@ Status reportMisfits(std::string_view name, const NpyHeader &header,
   if (!isFloatType(header.type))
     return makeError(
         Fault::User,
-        fmt::format("'{}' holds {} {} that {} not fit {}, the first is {}; {}",
-                    printable(name), count, kilnrt::name(header.type),
-                    misfits.count == 1 ? "does" : "do", to, first, limits),
+        fmt::format(
+            "'{}' holds {} that {} not fit {}, the first is {}; {}",
+            printable(name),
+            detail::countOf(misfits.count,
+                            fmt::format("{} value", kilnrt::name(header.type))),
+            misfits.count == 1 ? "does" : "do", to, first, limits),
         "cast on load to a float, as in 'file.npy:f32', or save smaller "
         "values");
   Diagnostic warning = makeError(
@@ -247,8 +256,7 @@ void noteConversion(std::string_view name, NpyType type,
   notes.push_back(std::move(note));
 }
 
-//---- all of it
-//-------------------------------------------------------------------------------------------===//
+//---- all of it ----------------------------------------------------------===//
 
 Status checkLimit(std::string_view name, const NpyHeader &header, DType dtype,
                   uint64_t maxBytes) {

@@ -1,10 +1,9 @@
-//===- NpyWrite.cpp - device tensors as .npy files
-//------------------------------------------------===//
+//===- NpyWrite.cpp - device tensors as .npy files ------------------------===//
 //
 // Byte for byte what numpy.save writes, so a file that went through Kiln cannot
 // be told from NumPy's own.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "File.h"
 #include "Text.h"

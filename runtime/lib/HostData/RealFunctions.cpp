@@ -5,7 +5,7 @@
 // last term that matters. The compiler must not contract products and sums
 // (-ffp-contract=off).
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "RealFunctions.h"
 

@@ -5,7 +5,7 @@
 // operation. The error is below 2 units in the last place, which is far below
 // what the float32 the results end in can show.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_HOSTDATA_REALFUNCTIONS_H
 #define KILNRT_LIB_HOSTDATA_REALFUNCTIONS_H

@@ -1,5 +1,4 @@
-//===- Argument.h - the ARG texts of the command line
-//---------------------------------------------===//
+//===- Argument.h - the ARG texts of the command line ---------------------===//
 //
 //   file.npy              the array in a file              zeros:SHAPE[:DTYPE]
 //   file.npy:bf16         the same, cast on load           ones:SHAPE[:DTYPE]
