@@ -27,6 +27,9 @@ if(KILN_CCACHE)
   set(CMAKE_C_COMPILER_LAUNCHER ${KILN_CCACHE})
 endif()
 
+# The tool and libkiln refuse each other across builds that differ in this.
+set(KILN_BUILD_ID "${PROJECT_VERSION}")
+
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)

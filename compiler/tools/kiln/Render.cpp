@@ -3,58 +3,12 @@
 
 #include "Render.h"
 
-#include <fmt/format.h>
+#include "kiln/ISA/DiagnosticText.h"
 
 #include <algorithm>
 
 namespace kiln::tool {
 namespace {
-
-std::string placeText(const FileLine &at) {
-  return at.line ? fmt::format("{}:{}", at.file, at.line) : at.file;
-}
-
-/// "a.cpp:3: " or, without a place, "kiln: ".
-std::string prefix(const CallChain &place) {
-  return place.empty() || place.front().file.empty()
-             ? "kiln: "
-             : placeText(place.front()) + ": ";
-}
-
-std::string callers(const CallChain &place) {
-  std::string out;
-  for (size_t i = 1; i < place.size(); ++i)
-    out += fmt::format("  called from {}\n", placeText(place[i]));
-  return out;
-}
-
-const char *severityName(Severity s) {
-  switch (s) {
-  case Severity::Error:
-    return "error";
-  case Severity::Warning:
-    return "warning";
-  case Severity::Note:
-    return "note";
-  }
-  return "error";
-}
-
-const char *faultName(Fault f) {
-  switch (f) {
-  case Fault::User:
-    return "user";
-  case Fault::Usage:
-    return "usage";
-  case Fault::Check:
-    return "check";
-  case Fault::Limit:
-    return "limit";
-  case Fault::Internal:
-    return "internal";
-  }
-  return "internal";
-}
 
 nlohmann::ordered_json placeJson(const CallChain &place) {
   auto frames = nlohmann::ordered_json::array();
@@ -65,29 +19,13 @@ nlohmann::ordered_json placeJson(const CallChain &place) {
 
 } // namespace
 
-std::string renderText(const Diagnostic &d) {
-  std::string rule = d.rule.empty() ? "" : "[" + d.rule + "]";
-  std::string out = fmt::format("{}{}{}: {}\n", prefix(d.place),
-                                severityName(d.severity), rule, d.message);
-  out += callers(d.place);
-  for (const DiagnosticNote &note : d.notes) {
-    bool placed = !note.place.empty() && !note.place.front().file.empty();
-    out += fmt::format("{}note: {}\n",
-                       placed ? placeText(note.place.front()) + ": " : "",
-                       note.message);
-  }
-  if (!d.help.empty())
-    out += fmt::format("help: {}\n", d.help);
-  return out;
-}
-
 nlohmann::ordered_json renderJson(const Diagnostic &d) {
   nlohmann::ordered_json out;
-  out["severity"] = severityName(d.severity);
+  out["severity"] = name(d.severity);
   out["rule"] = d.rule;
   out["message"] = d.message;
   out["help"] = d.help;
-  out["fault"] = faultName(d.fault);
+  out["fault"] = name(d.fault);
   out["place"] = placeJson(d.place);
   out["notes"] = nlohmann::ordered_json::array();
   for (const DiagnosticNote &note : d.notes)
@@ -104,7 +42,7 @@ void Reporter::report(const Diagnostic &d) {
       json ? renderJson(d).dump(-1, ' ', false,
                                 nlohmann::json::error_handler_t::replace) +
                  "\n"
-           : renderText(d);
+           : toText(d);
   std::fwrite(text.data(), 1, text.size(), out);
 }
 

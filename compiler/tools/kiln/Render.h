@@ -19,11 +19,7 @@
 
 namespace kiln::tool {
 
-/// "file.cpp:12: error[P-06]: ..." with call chain, notes and help, one line
-/// each, newline at the end.
-std::string renderText(const Diagnostic &diagnostic);
-
-/// The same facts as one JSON object.
+/// The diagnostic as one JSON object.
 nlohmann::ordered_json renderJson(const Diagnostic &diagnostic);
 
 /// Where and how diagnostics of this run go.

@@ -1,0 +1,40 @@
+//===- Pipelines.h - the ordered lists of passes
+//---------------------------===//
+
+#ifndef KILN_PIPELINES_PIPELINES_H
+#define KILN_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassManager.h"
+
+#include <string>
+
+namespace kiln {
+
+/// Options of the whole compilation.
+struct PipelineOptions {
+  bool compactPlacement = false;
+  std::string
+      testFault; ///< a pass that shall fail, for the test of reproducers
+};
+
+/// How far to go; each level includes the ones before it.
+enum class Level { Nisa, Placed, Scheduled, Streams };
+
+/// Adds the passes from traced instructions to `level`.
+void buildPipeline(mlir::OpPassManager &manager, Level level,
+                   const PipelineOptions &options);
+
+/// The same, cut after the pass named `pass` ("kiln-place"); false when the
+/// full pipeline has no such pass.
+bool buildPipelineUntil(mlir::OpPassManager &manager, llvm::StringRef pass,
+                        const PipelineOptions &options);
+
+/// Names of the passes of the full pipeline, in order.
+std::vector<std::string> pipelinePasses();
+
+/// Registers -kiln-to-streams for kiln-opt.
+void registerPipelines();
+
+} // namespace kiln
+
+#endif // KILN_PIPELINES_PIPELINES_H

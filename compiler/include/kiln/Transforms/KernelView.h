@@ -1,0 +1,31 @@
+//===- KernelView.h - a nisa kernel as the plain data analyses take
+//--------===//
+//
+// Analyses know no IR. A pass reads its kernel once into an analysis::Kernel,
+// decides there, and writes the decision back through the ops kept here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KILN_TRANSFORMS_KERNELVIEW_H
+#define KILN_TRANSFORMS_KERNELVIEW_H
+
+#include "kiln/Analysis/Kernel.h"
+#include "kiln/Dialect/Nisa/IR/NisaInst.h"
+
+#include <vector>
+
+namespace kiln {
+
+/// `data` and the ops its tensors and instructions came from, same positions.
+struct KernelView {
+  analysis::Kernel data;
+  std::vector<nisa::AllocOp> tensors;
+  std::vector<nisa::InstOpInterface> instructions;
+};
+
+/// Reads `kernel`. Preconditions: no `nisa.for` and no streams inside.
+KernelView readKernel(nisa::KernelOp kernel);
+
+} // namespace kiln
+
+#endif // KILN_TRANSFORMS_KERNELVIEW_H

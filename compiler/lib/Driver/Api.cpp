@@ -1,0 +1,160 @@
+//===- Api.cpp - the entry points of libkiln
+//-------------------------------===//
+
+#include "BuildId.h"
+#include "Compiler.h"
+#include "Plugin.h"
+#include "PluginBuilder.h"
+
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+
+namespace fs = std::filesystem;
+
+namespace kiln::driver {
+namespace {
+
+/// Set while the author's own C++ runs: loading a kernel file and tracing it.
+std::atomic<bool> authorRuns{false};
+
+struct AuthorRuns {
+  AuthorRuns() { authorRuns = true; }
+  ~AuthorRuns() { authorRuns = false; }
+};
+
+/// The kernel file as a loaded plug-in, and what keeps it on disk.
+struct OpenedFile {
+  std::optional<BuiltPlugin> built;
+  std::optional<Plugin> plugin;
+};
+
+std::variant<OpenedFile, Diagnostic> openFile(const CompileRequest &request) {
+  OpenedFile opened;
+  std::string object = request.kernelFile;
+  if (!object.ends_with(".so")) {
+    BuildOptions options;
+    options.hostCompiler = request.hostCompiler;
+    options.includeDir = request.includeDir;
+    options.buildId = ownBuildId();
+    options.useCache = request.useCache;
+    auto built = buildPlugin(object, options);
+    if (auto *problem = std::get_if<Diagnostic>(&built))
+      return *problem;
+    opened.built.emplace(std::move(std::get<BuiltPlugin>(built)));
+    object = opened.built->path;
+  }
+  AuthorRuns guard; // static constructors are the author's code too
+  auto loaded = loadPlugin(object, request.kernelFile);
+  if (auto *problem = std::get_if<Diagnostic>(&loaded))
+    return *problem;
+  opened.plugin.emplace(std::move(std::get<Plugin>(loaded)));
+  return opened;
+}
+
+/// Diagnostics name files relative to the folder of this one.
+std::string absolute(const std::string &file) {
+  std::error_code problem;
+  fs::path path = fs::absolute(file, problem);
+  return problem ? file : path.lexically_normal().string();
+}
+
+void compile(const CompileRequest &request, CompileResult &result) {
+  auto opened = openFile(request);
+  if (auto *problem = std::get_if<Diagnostic>(&opened)) {
+    result.diagnostics.push_back(*problem);
+    return;
+  }
+  Plugin &plugin = *std::get<OpenedFile>(opened).plugin;
+  auto kernel =
+      trace::findKernel(*plugin.info, request.kernel, request.kernelFile);
+  if (auto *problem = std::get_if<Diagnostic>(&kernel)) {
+    result.diagnostics.push_back(*problem);
+    return;
+  }
+  trace::TraceOptions options;
+  options.kernelFile = absolute(request.kernelFile);
+  options.includeDir = request.includeDir;
+  options.text = plugin.code.text;
+  options.resolver = [&plugin](uint64_t address) {
+    return plugin.code.resolve(address);
+  };
+  trace::TraceResult traced;
+  {
+    AuthorRuns guard;
+    traced =
+        trace::traceKernel(*std::get<const nl::detail::KernelEntry *>(kernel),
+                           request.args, options);
+  }
+  result.diagnostics = std::move(traced.diagnostics);
+  if (!traced.ok)
+    return;
+  CompilerOptions compiler;
+  compiler.emit = request.emit;
+  compiler.stopAfter = request.stopAfter;
+  compiler.reproducerDir = request.reproducerDir;
+  compiler.testFault = request.testFault;
+  compileTrace(traced.trace, compiler, result);
+}
+
+void list(const CompileRequest &request, ListResult &result) {
+  auto opened = openFile(request);
+  if (auto *problem = std::get_if<Diagnostic>(&opened)) {
+    result.diagnostics.push_back(*problem);
+    return;
+  }
+  const nl::detail::PluginInfo &info =
+      *std::get<OpenedFile>(opened).plugin->info;
+  std::string file = absolute(request.kernelFile);
+  for (uint32_t i = 0; i < info.kernelCount; ++i)
+    result.kernels.push_back(trace::describeKernel(info.kernels[i], file));
+  result.ok = true;
+}
+
+/// Appends decimal digits without allocating.
+char *appendNumber(char *out, unsigned value) {
+  char digits[10];
+  int n = 0;
+  do
+    digits[n++] = char('0' + value % 10);
+  while (value /= 10);
+  while (n)
+    *out++ = digits[--n];
+  return out;
+}
+
+} // namespace
+} // namespace kiln::driver
+
+using namespace kiln::driver;
+
+extern "C" {
+
+const char *kiln_build_id() { return KILN_BUILD_ID; }
+
+void kiln_compile(const CompileRequest *request, CompileResult *result) {
+  compile(*request, *result);
+}
+
+void kiln_list(const CompileRequest *request, ListResult *result) {
+  list(*request, *result);
+}
+
+const char *kiln_trace_position() {
+  if (!authorRuns)
+    return nullptr;
+  // Called from a signal handler: fixed storage, no library calls that lock.
+  static char text[1024];
+  nl::SrcLoc at = kiln::trace::lastTracedLine();
+  if (at.line == 0)
+    return "";
+  const char *slash = std::strrchr(at.file, '/');
+  const char *name = slash ? slash + 1 : at.file;
+  size_t length = std::min(std::strlen(name), sizeof(text) - 16);
+  std::memcpy(text, name, length);
+  char *end = text + length;
+  *end++ = ':';
+  *appendNumber(end, at.line) = '\0';
+  return text;
+}
+}

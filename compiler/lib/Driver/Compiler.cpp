@@ -1,0 +1,192 @@
+//===- Compiler.cpp - from a trace to a program or to text
+//-----------------===//
+
+#include "Compiler.h"
+
+#include "kiln/Conversion/TraceToNisa.h"
+#include "kiln/InitAllDialects.h"
+#include "kiln/Pipelines/Pipelines.h"
+#include "kiln/Support/Diagnostics.h"
+#include "kiln/Target/Encode.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/SHA256.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <fstream>
+
+using namespace mlir;
+
+namespace kiln::driver {
+namespace {
+
+std::string print(ModuleOp module) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module.print(os);
+  text += "\n";
+  return text;
+}
+
+Level levelOf(Emit emit) {
+  switch (emit) {
+  case Emit::Nisa:
+    return Level::Nisa;
+  case Emit::Placed:
+    return Level::Placed;
+  case Emit::Scheduled:
+    return Level::Scheduled;
+  case Emit::Streams:
+  case Emit::Program:
+    return Level::Streams;
+  }
+  return Level::Streams;
+}
+
+/// One compilation, in a context of its own: no state survives it.
+class Compilation {
+public:
+  Compilation(const trace::Trace &trace, const CompilerOptions &options,
+              CompileResult &result)
+      : trace(trace), options(options), result(result),
+        context(dialects(), MLIRContext::Threading::DISABLED) {}
+
+  void run() {
+    ScopedDiagnosticHandler collect(&context, [&](mlir::Diagnostic &d) {
+      result.diagnostics.push_back(toDiagnostic(d, /*fromUser=*/false));
+      return success();
+    });
+    // A crash in a pass ends this compilation, not the process: the trace is
+    // still there to make a reproducer from.
+    llvm::CrashRecoveryContext::Enable();
+    llvm::CrashRecoveryContext recovery;
+    bool returned = recovery.RunSafely([&] { compile(); });
+    llvm::CrashRecoveryContext::Disable();
+    if (!returned)
+      internalFault("the compiler crashed in " + phase);
+    result.ok = llvm::none_of(result.diagnostics, [](const Diagnostic &d) {
+      return d.severity == Severity::Error;
+    });
+    if (hasInternalFault())
+      writeReproducer();
+  }
+
+private:
+  static const DialectRegistry &dialects() {
+    static const DialectRegistry registry = [] {
+      DialectRegistry r;
+      registerAllDialects(r);
+      return r;
+    }();
+    return registry;
+  }
+
+  void compile() {
+    phase = "conversion of the trace";
+    OwningOpRef<ModuleOp> module = traceToNisa(&context, trace);
+    result.instructions = trace.instructions.size();
+    if (failed(mlir::verify(*module)))
+      return;
+
+    PassManager manager(&context);
+    // Each phase has its own checker; MLIR's verifier between the passes would
+    // cost as much as all of them together.
+    manager.enableVerifier(false);
+    PipelineOptions pipeline;
+    pipeline.testFault = options.testFault;
+    if (options.stopAfter.empty()) {
+      buildPipeline(manager, levelOf(options.emit), pipeline);
+    } else if (!buildPipelineUntil(manager, options.stopAfter, pipeline)) {
+      unknownPass();
+      return;
+    }
+    phase = "the pass pipeline";
+    if (failed(manager.run(*module))) {
+      if (result.diagnostics.empty())
+        internalFault("a pass failed without a message");
+      return;
+    }
+    if (options.emit != Emit::Program || !options.stopAfter.empty()) {
+      result.text = print(*module);
+      return;
+    }
+    phase = "encoding";
+    auto kernel = *module->getOps<nisa::KernelOp>().begin();
+    kilnrt::Program program = encode(kernel);
+    if (auto status = kilnrt::verify(program); !status) {
+      Diagnostic d = status.error();
+      d.fault = Fault::Internal;
+      result.diagnostics.push_back(d);
+      return;
+    }
+    result.program = kilnrt::serialize(program);
+  }
+
+  void unknownPass() {
+    Diagnostic d;
+    d.fault = Fault::Usage;
+    d.message = "there is no pass '" + options.stopAfter + "'";
+    d.help = "--stop-after takes one of " + llvm::join(pipelinePasses(), ", ");
+    result.diagnostics.push_back(std::move(d));
+  }
+
+  void internalFault(std::string message) {
+    Diagnostic d;
+    d.fault = Fault::Internal;
+    d.message = std::move(message);
+    result.diagnostics.push_back(std::move(d));
+  }
+
+  bool hasInternalFault() {
+    return llvm::any_of(result.diagnostics, [](const Diagnostic &d) {
+      return d.fault == Fault::Internal && d.severity == Severity::Error;
+    });
+  }
+
+  /// IR, pipeline and versions in one file that kiln-opt takes as it is. The IR
+  /// is made from the trace again: a failed pass leaves it half changed.
+  void writeReproducer() {
+    MLIRContext fresh(dialects(), MLIRContext::Threading::DISABLED);
+    OwningOpRef<ModuleOp> module = traceToNisa(&fresh, trace);
+    std::string text =
+        "// Kiln " KILN_BUILD_ID ", MLIR " KILN_MLIR_VERSION "\n// Passes: " +
+        llvm::join(pipelinePasses(), ", ") +
+        "\n// Run: kiln-opt -kiln-to-streams THIS_FILE\n" + print(*module);
+    auto digest = llvm::SHA256::hash(llvm::ArrayRef(
+        reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+    std::string name =
+        "kiln-reproducer-" +
+        llvm::toHex(llvm::ArrayRef(digest).take_front(4), /*LowerCase=*/true) +
+        ".mlir";
+    std::string path = options.reproducerDir.empty()
+                           ? name
+                           : options.reproducerDir + "/" + name;
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    file.close();
+    std::string message =
+        file ? "wrote the reproducer '" + path + "': please report it"
+             : "cannot write the reproducer '" + path + "'";
+    if (file)
+      result.reproducer = path;
+    result.diagnostics.back().notes.push_back({message, {}});
+  }
+
+  const trace::Trace &trace;
+  const CompilerOptions &options;
+  CompileResult &result;
+  MLIRContext context;
+  std::string phase = "start-up";
+};
+
+} // namespace
+
+void compileTrace(const trace::Trace &trace, const CompilerOptions &options,
+                  CompileResult &result) {
+  Compilation(trace, options, result).run();
+}
+
+} // namespace kiln::driver

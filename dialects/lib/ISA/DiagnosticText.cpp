@@ -1,0 +1,64 @@
+//===- DiagnosticText.cpp - a diagnostic as people read it -----------------===//
+
+#include "kiln/ISA/DiagnosticText.h"
+
+namespace kiln {
+namespace {
+
+bool isPlaced(const CallChain &place) {
+  return !place.empty() && !place.front().file.empty();
+}
+
+std::string placeText(const FileLine &at) {
+  return at.line ? at.file + ":" + std::to_string(at.line) : at.file;
+}
+
+} // namespace
+
+const char *name(Severity severity) {
+  switch (severity) {
+  case Severity::Error:
+    return "error";
+  case Severity::Warning:
+    return "warning";
+  case Severity::Note:
+    return "note";
+  }
+  return "error";
+}
+
+const char *name(Fault fault) {
+  switch (fault) {
+  case Fault::User:
+    return "user";
+  case Fault::Usage:
+    return "usage";
+  case Fault::Check:
+    return "check";
+  case Fault::Limit:
+    return "limit";
+  case Fault::Internal:
+    return "internal";
+  }
+  return "internal";
+}
+
+std::string toText(const Diagnostic &d) {
+  std::string out = isPlaced(d.place) ? placeText(d.place.front()) : "kiln";
+  out += std::string(": ") + name(d.severity);
+  if (!d.rule.empty())
+    out += "[" + d.rule + "]";
+  out += ": " + d.message + "\n";
+  for (size_t i = 1; i < d.place.size(); ++i)
+    out += "  called from " + placeText(d.place[i]) + "\n";
+  for (const DiagnosticNote &note : d.notes) {
+    if (isPlaced(note.place))
+      out += placeText(note.place.front()) + ": ";
+    out += "note: " + note.message + "\n";
+  }
+  if (!d.help.empty())
+    out += "help: " + d.help + "\n";
+  return out;
+}
+
+} // namespace kiln
