@@ -122,6 +122,7 @@ Kernel kernel(const char *name, R (*function)(P...), std::initializer_list<const
 #define NL_KERNEL(function, ...)                                                                                       \
   static const ::nl::Kernel NL_DETAIL_JOIN(nlKernelOfLine, __LINE__)(#function, function, {__VA_ARGS__});
 
+#ifndef KILN_BUILDING_LIBKILN
 /// What libkiln asks a loaded kernel file. Weak: every file of a plug-in defines it alike.
 extern "C" __attribute__((visibility("default"), weak)) const nl::detail::PluginInfo *kiln_plugin() {
   static nl::detail::PluginInfo info;
@@ -130,5 +131,6 @@ extern "C" __attribute__((visibility("default"), weak)) const nl::detail::Plugin
   info.kernelCount = static_cast<uint32_t>(nl::detail::registry().size());
   return &info;
 }
+#endif
 
 #endif // NL_KERNEL_H

@@ -1,0 +1,272 @@
+//===- Builders.cpp - the functions of nl/isa.h ---------------------------------------------------------===//
+//
+// Each one moves its parameters into the row of the table. A check stands here only when the record cannot
+// express it: how a number was written, which axes were named, a missing scalar.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#include "Emitter.h"
+
+#include "kiln/ISA/Args.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nisa {
+namespace {
+
+using kiln::trace::Emitter;
+using kiln::trace::FreeDims;
+using kiln::trace::Row;
+using kiln::trace::text;
+namespace isa = kiln::isa;
+
+/// A scalar operand: the column, or the immediate in field word `immediate`.
+void scalarOperand(Emitter &e, const nl::Operand &value, unsigned column, unsigned immediate, bool isFloat32) {
+  if (value.kind == nl::Operand::Kind::Column)
+    e.operand(column, value.column);
+  else if (value.kind == nl::Operand::Kind::Number && isFloat32)
+    e.real32(immediate, value.value);
+  else if (value.kind == nl::Operand::Kind::Number)
+    e.real(immediate, value.value);
+}
+
+} // namespace
+
+//---- Tensor Engine -----------------------------------------------------------------------------===//
+
+void nc_matmul(const NcMatmul &args, SrcLoc loc) {
+  static const Row row(isa::Opcode::NcMatmul);
+  static const unsigned stationaryHint = row.word("is_stationary_onezero"), movingHint = row.word("is_moving_onezero"),
+                        transpose = row.word("is_transpose"), accumulate = row.word("accumulate");
+  using Place = isa::NcMatmulArgs;
+  Emitter e(row, loc);
+  e.operand(Place::dst, args.dst);
+  e.operand(Place::stationary, args.stationary);
+  e.operand(Place::moving, args.moving);
+  e.word(stationaryHint, args.is_stationary_onezero);
+  e.word(movingHint, args.is_moving_onezero);
+  e.word(transpose, args.is_transpose);
+  if (args.accumulate)
+    e.word(accumulate, static_cast<int64_t>(*args.accumulate ? isa::Accumulate::Add : isa::Accumulate::Overwrite));
+  e.record();
+}
+
+void nc_transpose(const NcTranspose &args, SrcLoc loc) {
+  static const Row row(isa::Opcode::NcTranspose);
+  using Place = isa::NcTransposeArgs;
+  Emitter e(row, loc);
+  e.engine(args.engine);
+  e.operand(Place::dst, args.dst);
+  e.operand(Place::data, args.data);
+  e.record();
+}
+
+//---- Scalar Engine -----------------------------------------------------------------------------===//
+
+void activation(const Activation &args, SrcLoc loc) {
+  static const Row row(isa::Opcode::Activation);
+  static const unsigned op = row.word("op"), bias = row.word("imm_bias"), scale = row.word("imm_scale"),
+                        reduceOp = row.word("reduce_op"), reduceCmd = row.word("reduce_cmd");
+  using Place = isa::ActivationArgs;
+  Emitter e(row, loc);
+  e.operand(Place::dst, args.dst);
+  e.function(op, args.op, "op");
+  e.operand(Place::data, args.data);
+  scalarOperand(e, args.bias, Place::bias, bias, true);
+  scalarOperand(e, args.scale, Place::scale, scale, true);
+  e.aluOp(reduceOp, args.reduce_op, "reduce_op", /*optional=*/true);
+  e.operand(Place::reduceRes, args.reduce_res);
+  e.word(reduceCmd, static_cast<int64_t>(args.reduce_cmd));
+  e.record();
+}
+
+//---- Vector Engine -----------------------------------------------------------------------------===//
+
+namespace {
+
+/// How many trailing dims `axes` names, or 0 after a report.
+unsigned reducedDims(Emitter &e, const Axes &axes, const Tensor &data) {
+  const int64_t rank = data.rank();
+  std::string named;
+  std::vector<int64_t> sorted;
+  for (unsigned i = 0; i < std::min(axes.count, nl::detail::maxRank); ++i) {
+    int64_t axis = axes.values[i] < 0 ? axes.values[i] + rank : axes.values[i];
+    named += text(i ? ", " : "", axes.values[i]);
+    if (axis < 0 || axis >= rank) {
+      e.fault("V-01", text("axis ", axes.values[i], " is outside the ", rank, " dims of ",
+                           e.describe(isa::TensorReduceArgs::data)));
+      return 0;
+    }
+    sorted.push_back(axis);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  if (!sorted.empty() && sorted.front() == 0) {
+    e.fault("P-09", text("axis 0 of ", e.describe(isa::TensorReduceArgs::data),
+                         " is the partition dim and cannot be reduced here"),
+            "transpose first, or multiply by a column of ones with nisa::nc_matmul");
+    return 0;
+  }
+  bool trailing = !sorted.empty() && axes.count == sorted.size();
+  for (size_t i = 0; i < sorted.size(); ++i)
+    trailing &= sorted[i] == rank - int64_t(sorted.size()) + int64_t(i);
+  if (trailing)
+    return static_cast<unsigned>(sorted.size());
+  e.fault("P-10", text("axes {", named, "} are not the trailing dims of ", e.describe(isa::TensorReduceArgs::data),
+                       ", a rank-", rank, " tile"),
+          "permute the view so that the reduced dims come last");
+  return 0;
+}
+
+} // namespace
+
+void tensor_reduce(const TensorReduce &args, SrcLoc loc) {
+  static const Row row(isa::Opcode::TensorReduce);
+  static const unsigned op = row.word("op"), dims = row.word("reduced_dims"), negate = row.word("negate");
+  using Place = isa::TensorReduceArgs;
+  Emitter e(row, loc);
+  e.operand(Place::dst, args.dst);
+  e.aluOp(op, args.op, "op");
+  // The reduced dims are counted, so the dims of data stay as the author sees them.
+  e.operand(Place::data, args.data, FreeDims::Keep);
+  if (e.usable())
+    e.word(dims, reducedDims(e, args.axis, args.data));
+  e.word(negate, args.negate);
+  e.record();
+}
+
+void tensor_tensor(const TensorTensor &args, SrcLoc loc) {
+  static const Row row(isa::Opcode::TensorTensor);
+  static const unsigned op = row.word("op");
+  using Place = isa::TensorTensorArgs;
+  Emitter e(row, loc);
+  e.engine(args.engine);
+  e.operand(Place::dst, args.dst);
+  e.operand(Place::data1, args.data1);
+  e.operand(Place::data2, args.data2);
+  e.aluOp(op, args.op, "op");
+  e.record();
+}
+
+namespace {
+
+/// Each stage needs its scalar unless the operator is unary, and a scalar needs its stage.
+void checkStage(Emitter &e, int stage, const Op &op, const Operand &scalar, bool reverse) {
+  bool given = scalar.kind != Operand::Kind::None;
+  if (!op.name) {
+    if (given || reverse)
+      e.fault("D-08", text(given ? "operand" : "reverse", stage, " of tensor_scalar is given without op", stage),
+              text("give op", stage, ", or leave both out"));
+    return;
+  }
+  if (op.alu < 0)
+    return; // reported as no ALU operator
+  bool isUnary = isa::info(static_cast<isa::AluOp>(op.alu)).isUnary;
+  if (!isUnary && !given)
+    e.fault("D-08", text("op", stage, " nl::", op.name, " of tensor_scalar needs operand", stage),
+            text("give operand", stage, " a number, or a tile with one value per partition"));
+  bool isZero = scalar.kind == Operand::Kind::Number && scalar.value == 0;
+  if (isUnary && given && !isZero)
+    e.fault("D-08", text("op", stage, " nl::", op.name, " of tensor_scalar takes no scalar, operand", stage, " is given"),
+            text("leave operand", stage, " out"));
+}
+
+} // namespace
+
+void tensor_scalar(const TensorScalar &args, SrcLoc loc) {
+  static const Row row(isa::Opcode::TensorScalar);
+  static const unsigned op0 = row.word("op0"), imm0 = row.word("imm0"), reverse0 = row.word("reverse0"),
+                        op1 = row.word("op1"), imm1 = row.word("imm1"), reverse1 = row.word("reverse1");
+  using Place = isa::TensorScalarArgs;
+  Emitter e(row, loc);
+  e.engine(args.engine);
+  e.operand(Place::dst, args.dst);
+  e.operand(Place::data, args.data);
+  e.aluOp(op0, args.op0, "op0");
+  scalarOperand(e, args.operand0, Place::operand0, imm0, false);
+  e.word(reverse0, args.reverse0);
+  e.aluOp(op1, args.op1, "op1", /*optional=*/true);
+  scalarOperand(e, args.operand1, Place::operand1, imm1, false);
+  e.word(reverse1, args.reverse1);
+  if (e.usable()) {
+    checkStage(e, 0, args.op0, args.operand0, args.reverse0);
+    checkStage(e, 1, args.op1, args.operand1, args.reverse1);
+  }
+  e.record();
+}
+
+void tensor_copy(const TensorCopy &args, SrcLoc loc) {
+  static const Row row(isa::Opcode::TensorCopy);
+  using Place = isa::TensorCopyArgs;
+  Emitter e(row, loc);
+  e.engine(args.engine);
+  e.operand(Place::dst, args.dst);
+  e.operand(Place::src, args.src);
+  e.record();
+}
+
+void reciprocal(const Reciprocal &args, SrcLoc loc) {
+  static const Row row(isa::Opcode::Reciprocal);
+  using Place = isa::ReciprocalArgs;
+  Emitter e(row, loc);
+  e.operand(Place::dst, args.dst);
+  e.operand(Place::data, args.data);
+  e.record();
+}
+
+void memset(const Memset &args, SrcLoc loc) {
+  static const Row row(isa::Opcode::Memset);
+  static const unsigned value = row.word("value");
+  using Place = isa::MemsetArgs;
+  Emitter e(row, loc);
+  e.engine(args.engine);
+  e.operand(Place::dst, args.dst);
+  e.real(value, args.value.value);
+  isa::DType dtype = kiln::trace::toIsa(args.dst.dtype());
+  if (e.usable() && !args.value.isInteger && !isa::isFloat(dtype)) {
+    bool whole = std::abs(args.value.value) < 1e15 && args.value.value == std::int64_t(args.value.value);
+    std::string written = whole ? text(int64_t(args.value.value), ".0") : std::to_string(args.value.value);
+    e.fault("D-07", text("fill value ", written, " is floating, ", e.describe(Place::dst), " is ", isa::name(dtype)),
+            whole ? text("write ", int64_t(args.value.value)) : std::string("write a whole number"));
+  }
+  e.record();
+}
+
+//---- GpSimd Engine -----------------------------------------------------------------------------===//
+
+void iota(const Iota &args, SrcLoc loc) {
+  static const Row row(isa::Opcode::Iota);
+  static const unsigned pattern = row.word("pattern"), offset = row.word("offset"),
+                        multiplier = row.word("channel_multiplier");
+  using Place = isa::IotaArgs;
+  Emitter e(row, loc);
+  e.operand(Place::dst, args.dst);
+  if (e.usable() && (args.pattern.size() > isa::kMaxFreeDims || args.pattern.empty()))
+    e.fault("S-06", text("the pattern of iota has ", args.pattern.size(), " pairs, an instruction holds 1 to ",
+                         isa::kMaxFreeDims));
+  for (unsigned i = 0; e.usable() && i < isa::kMaxFreeDims; ++i) {
+    bool given = i < args.pattern.size();
+    e.word(pattern + 2 * i, given ? args.pattern[i].step.value : 0);
+    e.word(pattern + 2 * i + 1, given ? args.pattern[i].num.value : 1);
+  }
+  e.word(offset, args.offset);
+  e.word(multiplier, args.channel_multiplier);
+  e.record();
+}
+
+//---- DMA ---------------------------------------------------------------------------------------===//
+
+void dma_copy(const DmaCopy &args, SrcLoc loc) {
+  static const Row row(isa::Opcode::DmaCopy);
+  static const unsigned dgeMode = row.word("dge_mode"), oobMode = row.word("oob_mode");
+  using Place = isa::DmaCopyArgs;
+  Emitter e(row, loc);
+  e.engine(args.engine);
+  e.transferOperand(Place::dst, args.dst, args.src);
+  e.transferOperand(Place::src, args.src, args.dst);
+  e.word(dgeMode, static_cast<int64_t>(args.dge_mode));
+  e.word(oobMode, static_cast<int64_t>(args.oob_mode));
+  e.record();
+}
+
+} // namespace nisa

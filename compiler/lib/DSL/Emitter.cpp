@@ -1,0 +1,152 @@
+//===- Emitter.cpp - checking and recording instructions -----------------------------------------------===//
+
+#include "Emitter.h"
+
+#include <algorithm>
+
+namespace kiln::trace {
+
+Emitter::Emitter(const Row &row, const nl::SrcLoc &loc) : row(row), state(TraceState::current()), inst(row.blank) {
+  if (state)
+    place = state->capture(loc);
+  else
+    reportOutsideKernel(text("nisa::", row.desc.mnemonic), loc);
+}
+
+void Emitter::fault(std::string_view rule, std::string message, std::string help) {
+  if (!state)
+    return;
+  state->log.report({rule, std::move(message), std::move(help)}, place, subject++, operandNotes(-1));
+  broken = true;
+}
+
+std::string Emitter::describe(unsigned operand) const {
+  std::string role(row.desc.operands[operand].name);
+  const isa::Access &access = inst.operands[operand];
+  if (!access.present() || state->tensors[access.tensor].name.empty())
+    return role;
+  return text(role, " '", state->tensors[access.tensor].name, "'");
+}
+
+//---- fields ----------------------------------------------------------------------------------------===//
+
+void Emitter::aluOp(unsigned index, const nl::Op &op, std::string_view field, bool optional) {
+  if (op.alu >= 0)
+    return word(index, op.alu);
+  if (!op.name && optional)
+    return word(index, static_cast<int64_t>(isa::AluOp::None));
+  if (!op.name)
+    return fault("B-07", text(field, " of ", row.desc.mnemonic, " is missing"),
+                 text("give it an operator, such as .", field, " = nl::add"));
+  fault("B-07", text(field, " of ", row.desc.mnemonic, " is nl::", op.name, ", a function of the Scalar Engine"),
+        "nisa::activation computes functions; an ALU operator is nl::add, nl::multiply, nl::maximum, ...");
+}
+
+void Emitter::function(unsigned index, const nl::Op &op, std::string_view field) {
+  if (op.function >= 0)
+    return word(index, op.function);
+  if (!op.name)
+    return fault("B-07", text(field, " of ", row.desc.mnemonic, " is missing"),
+                 text("give it a function, such as .", field, " = nl::exp"));
+  fault("B-07", text(field, " of ", row.desc.mnemonic, " is nl::", op.name, ", an operator of the ALUs"),
+        "nisa::tensor_tensor and nisa::tensor_scalar compute with operators; functions are nl::exp, nl::relu, ...");
+}
+
+//---- operands --------------------------------------------------------------------------------------===//
+
+/// Whether the handle names a tensor of this trace. Reports it otherwise, except for absent optional
+/// operands and for tensors whose error has been reported.
+bool Emitter::admit(unsigned index, const nl::Tensor &tensor) {
+  if (!state)
+    return false;
+  const nl::detail::View &view = tensor.raw();
+  const isa::OperandDesc &desc = row.desc.operands[index];
+  if (view.poison) {
+    broken = true;
+    return false;
+  }
+  if (view.trace == 0) {
+    if (!desc.isOptional)
+      fault("K-08", text(desc.name, " of nisa::", row.desc.mnemonic, " is an empty handle: it names no tensor"),
+            "assign it the result of nl::ndarray first");
+    return false;
+  }
+  if (view.trace != state->number) {
+    fault("K-08", text(desc.name, " of nisa::", row.desc.mnemonic, " is ", state->describe(view),
+                       ", which is finished"),
+          "declare tensors inside the kernel function");
+    return false;
+  }
+  return true;
+}
+
+void Emitter::operand(unsigned index, const nl::Tensor &tensor, FreeDims dims) {
+  if (admit(index, tensor))
+    inst.operands[index] = foldView(tensor.raw(), tensor.raw().tensor, dims);
+}
+
+void Emitter::transferOperand(unsigned index, const nl::Tensor &tensor, const nl::Tensor &other) {
+  if (!admit(index, tensor))
+    return;
+  const nl::detail::View &view = tensor.raw(), &partner = other.raw();
+  bool cut = nl::is_hbm(view.buffer) && nl::is_on_chip(partner.buffer) && partner.rank != 0;
+  inst.operands[index] =
+      cut ? foldRows(view, view.tensor, partner.shape[0]) : foldView(view, view.tensor, FreeDims::Merge);
+}
+
+/// Where the operands were declared, the one at fault first, each tensor once.
+std::vector<DiagnosticLog::Note> Emitter::operandNotes(int first) const {
+  std::vector<DiagnosticLog::Note> notes;
+  std::vector<uint32_t> done;
+  auto add = [&](unsigned i) {
+    const isa::Access &access = inst.operands[i];
+    if (!access.present() || std::find(done.begin(), done.end(), access.tensor) != done.end())
+      return;
+    done.push_back(access.tensor);
+    const TensorRecord &tensor = state->tensors[access.tensor];
+    std::string name = tensor.name.empty() ? std::string(row.desc.operands[i].name) : text("'", tensor.name, "'");
+    notes.push_back({text(name, " is ", state->declaration(tensor)), tensor.place});
+  };
+  if (first >= 0)
+    add(static_cast<unsigned>(first));
+  for (unsigned i = 0; i < row.desc.operands.size(); ++i)
+    add(i);
+  return notes;
+}
+
+//---- recording -------------------------------------------------------------------------------------===//
+
+void Emitter::record() {
+  if (!usable())
+    return;
+  isa::InstView view{inst, row.desc, {}};
+  for (unsigned i = 0; i < row.desc.operands.size(); ++i) {
+    if (!inst.operands[i].present())
+      continue;
+    const TensorRecord &tensor = state->tensors[inst.operands[i].tensor];
+    isa::TensorView &v = view.tensors[i];
+    v.name = tensor.name;
+    v.memory = toIsa(tensor.buffer);
+    v.dtype = toIsa(tensor.dtype);
+    v.shape = {tensor.shape.begin(), tensor.shape.end()};
+    v.partitionBase = tensor.address ? static_cast<uint32_t>(tensor.address->partition) : 0;
+  }
+  bool legal = isa::checkInstruction(view, [this](isa::Violation v) {
+    state->log.report({v.rule, std::move(v.message), std::move(v.help)}, place, v.operand, operandNotes(v.operand));
+  });
+  for (unsigned i = 0; i < row.desc.operands.size(); ++i) {
+    if (!row.desc.operands[i].isOutput || !inst.operands[i].present())
+      continue;
+    TensorRecord &tensor = state->tensors[inst.operands[i].tensor];
+    tensor.written = true;
+    if (tensor.role != TensorRole::Input)
+      continue;
+    fault("K-02", text("'", tensor.name, "' is a kernel input and read-only"),
+          "declare the parameter as nl::InOut, or copy it to a tensor of your own");
+    legal = false;
+  }
+  if (legal)
+    state->instructions.push_back({inst, place});
+}
+
+} // namespace kiln::trace

@@ -1,0 +1,108 @@
+//===- Language.cpp - the out-of-line half of nl/lang.h and nl/util.h -------------------------------------===//
+
+#include "TraceState.h"
+#include "nl/util.h"
+
+#include <cstdio>
+
+namespace nl {
+
+using kiln::trace::TraceState;
+using kiln::trace::text;
+
+Tensor load(const Tensor &src, std::optional<DType> dtype, SrcLoc loc) {
+  Shape shape = src.shape();
+  if (shape.size() == 1)
+    shape = {1, shape[0]};
+  TraceState *state = TraceState::current();
+  if (state && !src.raw().poison && src.raw().trace != 0 && is_on_chip(src.buffer()))
+    state->report({"B-06", text("nl::load reads HBM, ", state->describe(src.raw()), " is on chip"),
+                   "use the tile itself, or nisa::tensor_copy"},
+                  loc);
+  Tensor tile = ndarray(shape, dtype.value_or(src.dtype()), sbuf, {}, loc);
+  nisa::dma_copy({.dst = tile, .src = src}, loc);
+  return tile;
+}
+
+void store(const Tensor &dst, const Tensor &value, SrcLoc loc) {
+  TraceState *state = TraceState::current();
+  if (state && !dst.raw().poison && dst.raw().trace != 0 && is_on_chip(dst.buffer()))
+    return state->report({"B-06", text("nl::store writes HBM, ", state->describe(dst.raw()), " is on chip"),
+                          "copy between tiles with nisa::tensor_copy"},
+                         loc);
+  nisa::dma_copy({.dst = dst, .src = value}, loc);
+}
+
+Tiles tiles(detail::Int total, detail::Int tile, SrcLoc loc) {
+  if (tile.value >= 1 && total.value >= 0)
+    return {total.value, tile.value};
+  TraceState *state = TraceState::current();
+  if (state)
+    state->fatal({"V-02", tile.value < 1 ? text("nl::tiles needs tiles of at least 1 element, got ", tile.value)
+                                         : text("nl::tiles needs at least 0 elements, got ", total.value),
+                  ""},
+                 loc);
+  kiln::trace::reportOutsideKernel("nl::tiles", loc);
+  return {0, 1};
+}
+
+//---- nl::require -----------------------------------------------------------------------------------===//
+
+namespace detail {
+namespace {
+
+std::string spell(const FormatArg &arg) {
+  switch (arg.kind) {
+  case FormatArg::Kind::Integer:
+    return std::to_string(arg.integer);
+  case FormatArg::Kind::Unsigned:
+    return std::to_string(static_cast<uint64_t>(arg.integer));
+  case FormatArg::Kind::Real: {
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%g", arg.real);
+    return digits;
+  }
+  case FormatArg::Kind::Bool:
+    return arg.integer ? "true" : "false";
+  case FormatArg::Kind::Text:
+    return arg.text;
+  case FormatArg::Kind::Shape:
+    return kiln::trace::shapeText(arg.shape);
+  case FormatArg::Kind::Dtype:
+    return std::string(kiln::isa::name(static_cast<kiln::isa::DType>(arg.integer)));
+  }
+  return "?";
+}
+
+/// Replaces each `{}` by the next value; `{{` and `}}` stand for braces, values left over are appended.
+std::string format(std::string_view pattern, const FormatArg *args, unsigned count) {
+  std::string out;
+  unsigned next = 0;
+  for (size_t i = 0; i < pattern.size(); ++i) {
+    std::string_view rest = pattern.substr(i, 2);
+    if (rest == "{}" && next < count) {
+      out += spell(args[next++]);
+      ++i;
+    } else {
+      out += pattern[i];
+      if (rest == "{{" || rest == "}}")
+        ++i;
+    }
+  }
+  while (next < count)
+    out += " " + spell(args[next++]);
+  return out;
+}
+
+} // namespace
+
+void requireFailed(const Format &format, const FormatArg *args, unsigned count) {
+  std::string message = detail::format(format.text, args, count);
+  if (TraceState *state = TraceState::current())
+    state->fatal({"", std::move(message), ""}, format.loc);
+  kiln::trace::reportOutsideKernel("nl::require", format.loc);
+  throw kiln::trace::Abort{};
+}
+
+} // namespace detail
+} // namespace nl

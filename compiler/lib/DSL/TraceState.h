@@ -1,0 +1,138 @@
+//===- TraceState.h - everything one trace knows -----------------------------------------------------===//
+//
+// One object per traceKernel call, found through a thread-local pointer by the functions kernels call. It
+// owns the declared tensors, the recorded instructions, the places and the diagnostics.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILN_LIB_DSL_TRACESTATE_H
+#define KILN_LIB_DSL_TRACESTATE_H
+
+#include "Locations.h"
+#include "Text.h"
+#include "kiln/ISA/Rules.h"
+
+#include <map>
+#include <set>
+
+namespace kiln::trace {
+
+/// A broken rule before it has a place.
+struct Fault {
+  std::string_view rule;
+  std::string message, help;
+};
+
+/// Leaves the kernel after a fatal error; thrown and caught inside libkiln, it only passes through the
+/// author's frames.
+struct __attribute__((visibility("default"))) Abort {};
+
+/// A declared tensor.
+struct TensorRecord {
+  std::string name; ///< the author's; empty: unnamed so far
+  nl::Buffer buffer = nl::sbuf;
+  nl::DType dtype = nl::float32;
+  TensorRole role = TensorRole::Internal;
+  nl::Shape shape;
+  uint32_t index = 0; ///< parameter or result number
+  std::optional<nl::Address> address;
+  Place place = 0;
+  bool written = false;
+  bool updated = false; ///< the output of an nl::InOut parameter
+
+  bool onChip() const { return nl::is_on_chip(buffer); }
+};
+
+/// Errors of one trace, bounded and without repetition: an error of an unrolled loop is reported once.
+class DiagnosticLog {
+public:
+  struct Note {
+    std::string message;
+    Place place;
+  };
+
+  DiagnosticLog(LocationTable &locations, size_t limit) : locations(locations), limit(limit) {}
+
+  /// `subject` tells faults of one statement apart (the operand at fault).
+  void report(const Fault &fault, Place place, int subject = -1, std::vector<Note> notes = {});
+  bool hasErrors() const { return errors != 0; }
+  /// All of them in source order, with places.
+  std::vector<Diagnostic> finish();
+
+private:
+  struct Entry {
+    Fault fault;
+    Place place;
+    std::vector<Note> notes;
+    size_t repetitions = 0;
+  };
+  LocationTable &locations;
+  size_t limit;
+  size_t errors = 0;
+  size_t dropped = 0;
+  std::vector<Entry> entries;
+  std::map<std::tuple<std::string_view, Place, int>, size_t> seen; ///< index into entries
+};
+
+class TraceState {
+public:
+  TraceState(const nl::detail::KernelEntry &kernel, const TraceOptions &options);
+  ~TraceState();
+  TraceState(const TraceState &) = delete;
+  TraceState &operator=(const TraceState &) = delete;
+
+  /// The trace of this thread; null outside kernels.
+  static TraceState *current();
+
+  //---- what kernel functions do --------------------------------------------------------------------
+
+  /// The place of a statement; remembers it for lastTracedLine.
+  Place capture(const nl::SrcLoc &loc);
+  void report(const Fault &fault, const nl::SrcLoc &loc) { log.report(fault, capture(loc)); }
+  [[noreturn]] void fatal(const Fault &fault, const nl::SrcLoc &loc);
+
+  /// Adds a tensor without checks and returns its handle.
+  nl::Tensor declare(TensorRecord record);
+  /// The record `view` names; null for an empty, poisoned or foreign handle.
+  TensorRecord *find(const nl::detail::View &view);
+  /// "'w'", or "the 128x512 float32 tile of line 33".
+  std::string describe(const nl::detail::View &view);
+  /// "this 128x512 float32 tile in sbuf", for the note at its declaration.
+  std::string declaration(const TensorRecord &record) const;
+
+  //---- the frame around the kernel ------------------------------------------------------------------
+
+  void bindParameters(std::span<const driver::Arg> args, std::vector<nl::detail::ArgValue> &values);
+  void takeResults(const std::vector<nl::Tensor> &results);
+  Trace finish();
+
+  const nl::detail::KernelEntry &kernel;
+  const TraceOptions &options;
+  const uint32_t number; ///< distinguishes the handles of different traces
+  LocationTable locations;
+  DiagnosticLog log;
+  Place kernelPlace;
+  std::vector<TensorRecord> tensors;
+  std::map<std::string, uint32_t, std::less<>> names; ///< the author's names
+  std::vector<Instruction> instructions; ///< locations hold Places until finish
+  nl::SrcLoc last;
+
+private:
+  nl::detail::View identityView(uint32_t tensor) const;
+  void takeResult(const nl::Tensor &result, uint32_t number);
+  void checkWritten(const TensorRecord &record);
+  std::vector<uint32_t> useOrder() const;
+  void nameTensors(Trace &trace) const;
+
+  TraceState *outer; ///< the trace this one interrupts; normally null
+};
+
+/// Reports an nl:: or nisa:: call made outside a kernel: it has no trace to be reported in, so the next
+/// finished trace of the process shows it.
+void reportOutsideKernel(std::string_view function, const nl::SrcLoc &loc);
+/// Takes the calls reported so far.
+std::vector<Diagnostic> takeCallsOutsideKernel(const std::string &kernelFile);
+
+} // namespace kiln::trace
+
+#endif // KILN_LIB_DSL_TRACESTATE_H

@@ -1,0 +1,518 @@
+//===- ViewAlgebra.cpp - slicing, reordering and regrouping strides -------------------------------------===//
+//
+// S, T and o of the comments are shape, strides and offset of a view, primes mark the result. On chip dim 0
+// is the partition dim: its stride is not the author's to change, and its start is kept apart from o.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#include "ViewAlgebra.h"
+
+#include <algorithm>
+
+namespace kiln::trace {
+
+using nl::detail::Index;
+using nl::detail::View;
+
+View wholeView(nl::Buffer buffer, nl::DType dtype, const nl::Shape &shape) {
+  View view;
+  view.buffer = buffer;
+  view.dtype = dtype;
+  view.rank = static_cast<uint8_t>(std::min(shape.size(), nl::detail::maxRank));
+  int64_t stride = 1;
+  for (unsigned i = view.rank; i-- > 0;) {
+    view.shape[i] = shape[i];
+    view.stride[i] = stride;
+    stride = multiply(stride, shape[i]);
+  }
+  return view;
+}
+
+bool isContiguous(const View &view) {
+  int64_t expected = 1;
+  for (unsigned i = view.rank; i-- > (nl::is_on_chip(view.buffer) ? 1u : 0u);) {
+    if (view.shape[i] == 1)
+      continue;
+    if (view.stride[i] != expected)
+      return false;
+    expected = multiply(expected, view.shape[i]);
+  }
+  return true;
+}
+
+//---- dims --------------------------------------------------------------------------------------===//
+
+std::optional<unsigned> ViewAlgebra::resolveDim(int dim, unsigned end) {
+  int64_t resolved = dim < 0 ? int64_t(dim) + end : dim;
+  if (resolved >= 0 && resolved < end)
+    return static_cast<unsigned>(resolved);
+  fault("V-01", text("dim ", dim, " is outside the ", unsigned(view.rank), " dims of ", name()));
+  return std::nullopt;
+}
+
+std::optional<unsigned> ViewAlgebra::resolveFreeDim(int dim, unsigned end) {
+  std::optional<unsigned> d = resolveDim(dim, end);
+  if (!d || *d != 0 || !onChip())
+    return d;
+  fault("V-06", text("dim 0 of ", name(), " is the partition dim and stays in place on chip"),
+        "transposing partitions is nisa::nc_transpose");
+  return std::nullopt;
+}
+
+void ViewAlgebra::removeDim(unsigned d) {
+  std::copy(view.shape + d + 1, view.shape + view.rank, view.shape + d);
+  std::copy(view.stride + d + 1, view.stride + view.rank, view.stride + d);
+  --view.rank;
+  view.shape[view.rank] = view.stride[view.rank] = 0;
+}
+
+void ViewAlgebra::insertDim(unsigned d, int64_t extent, int64_t stride) {
+  std::copy_backward(view.shape + d, view.shape + view.rank, view.shape + view.rank + 1);
+  std::copy_backward(view.stride + d, view.stride + view.rank, view.stride + view.rank + 1);
+  view.shape[d] = extent;
+  view.stride[d] = stride;
+  ++view.rank;
+}
+
+int64_t ViewAlgebra::extentProduct(unsigned first) const {
+  int64_t n = 1;
+  for (unsigned i = first; i < view.rank; ++i)
+    n = multiply(n, view.shape[i]);
+  return n;
+}
+
+//---- subscripts ----------------------------------------------------------------------------------===//
+
+// S'_d = ceil((b - a) / s), T'_d = s * T_d, o' = o + a * T_d.
+void ViewAlgebra::sliceDim(unsigned d, const nl::Slice &range) {
+  const int64_t extent = view.shape[d];
+  int64_t start = range.start.open ? 0 : range.start.value;
+  int64_t stop = range.stop.open ? extent : range.stop.value;
+  if (range.fromEnd && start < 0)
+    start += extent;
+  if (range.fromEnd && stop < 0)
+    stop += extent;
+  auto spelled = [&] { return text("slice [", start, ", ", stop, ")"); };
+  size_t before = faults.size();
+  if (range.step < 1)
+    fault("V-02", text("the step of a slice must be at least 1, dim ", d, " of ", name(), " is sliced by ", range.step));
+  if (start >= stop)
+    fault("V-02", text(spelled(), " of dim ", d, " of ", name(), " is empty"), "skip the statement when nothing is left");
+  else if (start < 0 || start >= extent)
+    fault("V-01", text(spelled(), " is outside dim ", d, " of ", name(), " (extent ", extent, ")"));
+  else if (stop > extent)
+    fault("P-14", text(spelled(), " exceeds dim ", d, " of ", name(), " (extent ", extent, ")"),
+          text("clip it with nl::tiles(", extent, ", ", stop - start, ") or std::min(end, ", extent, ")"));
+  if (onChip() && d == 0 && range.step > 1)
+    fault("P-08", text("partitions cannot be strided, ", name(), " is sliced by ", range.step, " in dim 0"),
+          "a tile covers consecutive partitions: use nisa::dma_copy, or a matmul with a selection matrix");
+  int64_t step = std::max<int64_t>(range.step, 1);
+  view.shape[d] = std::max<int64_t>((stop - start + step - 1) / step, 1);
+  if (faults.size() != before)
+    return;
+  if (onChip() && d == 0) {
+    view.partition += static_cast<uint32_t>(start);
+    return;
+  }
+  view.offset += start * view.stride[d];
+  view.stride[d] = multiply(view.stride[d], step);
+}
+
+// o' = o + i * T_d; the dim stays, with extent 1.
+void ViewAlgebra::selectElement(unsigned d, int64_t index) {
+  const int64_t extent = view.shape[d];
+  int64_t i = index < 0 ? index + extent : index;
+  view.shape[d] = 1;
+  if (i < 0 || i >= extent)
+    return fault("V-01", text("index ", index, " is outside dim ", d, " of ", name(), " (extent ", extent, ")"));
+  if (onChip() && d == 0)
+    view.partition += static_cast<uint32_t>(i);
+  else
+    view.offset += i * view.stride[d];
+}
+
+void ViewAlgebra::subscript(std::span<const Index> indices, unsigned count) {
+  unsigned dots = 0;
+  for (const Index &i : indices)
+    dots += i.kind == Index::Kind::Dots;
+  if (count - dots > view.rank || count > indices.size())
+    return fault("V-03", text(count - dots, " indices for a rank-", unsigned(view.rank), " tensor, ", name()));
+  if (dots > 1)
+    return fault("V-03", text("nl::dots stands once in a subscript, ", name(), " has it ", dots, " times"));
+  std::array<bool, nl::detail::maxRank> drop{};
+  unsigned d = 0;
+  for (const Index &i : indices) {
+    switch (i.kind) {
+    case Index::Kind::Dots:
+      d += view.rank - (count - 1);
+      continue;
+    case Index::Kind::Element:
+      selectElement(d, i.range.start.value);
+      drop[d] = true;
+      break;
+    case Index::Kind::Range:
+      sliceDim(d, i.range);
+      break;
+    case Index::Kind::Whole:
+      break;
+    }
+    ++d;
+  }
+  if (onChip())
+    drop[0] = false; // A partition stays a dim.
+  const unsigned smallest = onChip() ? 2 : 1;
+  // Inner dims survive longest: the one that keeps the view at its smallest rank is the last.
+  for (unsigned k = 0; k < view.rank && view.rank > smallest;) {
+    if (!drop[k]) {
+      ++k;
+      continue;
+    }
+    removeDim(k);
+    std::copy(drop.begin() + k + 1, drop.end(), drop.begin() + k);
+  }
+}
+
+void ViewAlgebra::slice(int dim, const nl::Slice &range) {
+  if (std::optional<unsigned> d = resolveDim(dim, view.rank))
+    sliceDim(*d, range);
+}
+
+void ViewAlgebra::select(int dim, int64_t index) {
+  std::optional<unsigned> d = resolveFreeDim(dim, view.rank);
+  if (!d)
+    return;
+  selectElement(*d, index);
+  if (view.rank > (onChip() ? 2u : 1u))
+    removeDim(*d);
+}
+
+//---- order and repetition ------------------------------------------------------------------------===//
+
+// S'_k = S_order(k), T'_k = T_order(k).
+void ViewAlgebra::permute(const nl::Shape &order) {
+  std::array<bool, nl::detail::maxRank> used{};
+  View result = view;
+  bool valid = order.size() == view.rank;
+  for (unsigned k = 0; valid && k < view.rank; ++k) {
+    int64_t from = order[k] < 0 ? order[k] + view.rank : order[k];
+    valid = from >= 0 && from < view.rank && !used[from];
+    if (!valid)
+      break;
+    used[from] = true;
+    result.shape[k] = view.shape[from];
+    result.stride[k] = view.stride[from];
+  }
+  if (!valid)
+    return fault("V-03", text("permute takes each of the ", unsigned(view.rank), " dims of ", name(), " once, got ",
+                              tupleText(order)));
+  if (onChip() && order[0] != 0 && order[0] != -int64_t(view.rank))
+    fault("V-06", text("dim 0 of ", name(), " is the partition dim and stays in place on chip, permute puts dim ",
+                       order[0], " there"),
+          "transposing partitions is nisa::nc_transpose");
+  view = result;
+}
+
+// S'_d = n, T'_d = 0.
+void ViewAlgebra::broadcast(int dim, int64_t size) {
+  std::optional<unsigned> d = resolveFreeDim(dim, view.rank);
+  if (!d)
+    return;
+  if (view.shape[*d] != 1)
+    fault("V-07", text("only extent-1 dims can be broadcast, dim ", *d, " of ", name(), " has extent ", view.shape[*d]));
+  if (size < 1)
+    fault("V-02", text("broadcast of dim ", *d, " of ", name(), " to ", size, " is empty"));
+  view.shape[*d] = std::max<int64_t>(size, 1);
+  view.stride[*d] = 0;
+}
+
+void ViewAlgebra::expandDim(int dim) {
+  std::optional<unsigned> d = resolveFreeDim(dim, view.rank + 1u);
+  if (!d)
+    return;
+  if (view.rank == nl::detail::maxRank)
+    return fault("S-06", text("expand_dim gives ", name(), " rank ", view.rank + 1, ", a view has at most ",
+                              nl::detail::maxRank, " dims"),
+                 "merge two dims first");
+  insertDim(*d, 1, *d < view.rank ? multiply(view.stride[*d], view.shape[*d]) : 1);
+}
+
+void ViewAlgebra::squeezeDim(int dim) {
+  std::optional<unsigned> d = resolveFreeDim(dim, view.rank);
+  if (!d)
+    return;
+  if (view.shape[*d] != 1)
+    return fault("V-07", text("only extent-1 dims can be squeezed, dim ", *d, " of ", name(), " has extent ",
+                              view.shape[*d]));
+  if (view.rank <= (onChip() ? 2u : 1u))
+    return fault("P-02", onChip() ? text("squeezing dim ", *d, " would leave ", name(),
+                                         " without a free dim, on-chip tensors have at least one")
+                                  : text("squeezing dim ", *d, " would leave ", name(), " without a dim"));
+  removeDim(*d);
+}
+
+//---- regrouping ------------------------------------------------------------------------------------===//
+
+/// Replaces the one -1 by what is left of `total`. False, with a fault, for an empty or open shape.
+bool ViewAlgebra::fillOpenExtent(nl::Shape &shape, int64_t total) {
+  if (shape.size() == 0 || shape.size() > nl::detail::maxRank) {
+    fault("S-06", text("a shape of ", shape.size(), " dims for ", name(), ", a view has 1 to ", nl::detail::maxRank));
+    return false;
+  }
+  int open = -1;
+  int64_t known = 1;
+  for (unsigned i = 0; i < shape.size(); ++i) {
+    if (shape[i] == -1 && open < 0) {
+      open = static_cast<int>(i);
+    } else if (shape[i] < 1) {
+      fault("V-02", text("extent ", shape[i], " in ", tupleText(shape), " for ", name(),
+                         ": extents are at least 1, and one may be -1"));
+      return false;
+    } else {
+      known = multiply(known, shape[i]);
+    }
+  }
+  if (open < 0)
+    return true;
+  if (total % known != 0) {
+    fault("V-04", text("the -1 in ", tupleText(shape), " has no value: ", total, " elements of ", name(),
+                       " are not a multiple of ", known));
+    return false;
+  }
+  shape[open] = total / known;
+  return true;
+}
+
+/// Gives the dims from `first` on the extents `target`, keeping the row-major sequence: walks old and new
+/// extents side by side, and each group of old dims that a group of new dims shares must be one run.
+/// Precondition: equal products, room for the rank.
+bool ViewAlgebra::regroup(unsigned first, const nl::Shape &target) {
+  std::array<unsigned, nl::detail::maxRank> source{}; // old dims of more than one element
+  unsigned oldCount = 0, newCount = target.size();
+  for (unsigned i = first; i < view.rank; ++i)
+    if (view.shape[i] != 1)
+      source[oldCount++] = i;
+  std::array<int64_t, nl::detail::maxRank> strides{};
+  for (unsigned o = 0, n = 0; n < newCount;) {
+    if (o == oldCount) { // only extents of 1 are left
+      strides[n++] = 1;
+      continue;
+    }
+    unsigned oEnd = o + 1, nEnd = n + 1;
+    int64_t oldRun = view.shape[source[o]], newRun = target[n];
+    while (oldRun != newRun) {
+      if (newRun < oldRun)
+        newRun *= target[nEnd++];
+      else
+        oldRun *= view.shape[source[oEnd++]];
+    }
+    for (unsigned k = o; k + 1 < oEnd; ++k) {
+      unsigned outer = source[k], inner = source[k + 1];
+      if (view.stride[outer] == multiply(view.stride[inner], view.shape[inner]))
+        continue;
+      fault("V-05", text("dims ", outer, " and ", inner, " of ", name(), " are not adjacent in memory (strides ",
+                         view.stride[outer], ", ", view.stride[inner], ")"),
+            "copy to a fresh tile first");
+      return false;
+    }
+    int64_t stride = view.stride[source[oEnd - 1]];
+    for (unsigned k = nEnd; k-- > n;) {
+      strides[k] = stride;
+      stride = multiply(stride, target[k]);
+    }
+    o = oEnd;
+    n = nEnd;
+  }
+  view.rank = static_cast<uint8_t>(first + newCount);
+  for (unsigned k = 0; k < nl::detail::maxRank - first; ++k) {
+    view.shape[first + k] = k < newCount ? target[k] : 0;
+    view.stride[first + k] = k < newCount ? strides[k] : 0;
+  }
+  return true;
+}
+
+// T'_j = T_d * product of the extents right of j.
+void ViewAlgebra::reshapeDim(int dim, nl::Shape shape) {
+  std::optional<unsigned> d = resolveFreeDim(dim, view.rank);
+  if (!d || !fillOpenExtent(shape, view.shape[*d]))
+    return;
+  int64_t product = 1;
+  for (int64_t extent : shape)
+    product = multiply(product, extent);
+  if (product != view.shape[*d])
+    return fault("V-04", text("dim ", *d, " of ", name(), " has ", view.shape[*d], " elements, ", tupleText(shape),
+                              " has ", product));
+  if (view.rank - 1 + shape.size() > nl::detail::maxRank)
+    return fault("S-06", text("reshape_dim gives ", name(), " rank ", view.rank - 1 + shape.size(),
+                              ", a view has at most ", nl::detail::maxRank, " dims"),
+                 "merge two dims first");
+  int64_t stride = view.stride[*d];
+  removeDim(*d);
+  for (unsigned k = shape.size(); k-- > 0;) {
+    insertDim(*d, shape[k], stride);
+    stride = multiply(stride, shape[k]);
+  }
+}
+
+// S' = product of the extents, T' = T_last.
+void ViewAlgebra::flattenDims(int first, int last) {
+  std::optional<unsigned> a = resolveFreeDim(first, view.rank), b = resolveDim(last, view.rank);
+  if (!a || !b)
+    return;
+  if (*a > *b)
+    return fault("V-03", text("flatten_dims takes the first and the last dim, got ", first, " and ", last, " of ", name()));
+  int64_t run = 1;
+  for (unsigned i = *a; i <= *b; ++i)
+    run = multiply(run, view.shape[i]);
+  for (unsigned k = *a; k <= *b; ++k)
+    for (unsigned j = k + 1; j <= *b; ++j) {
+      if (view.shape[k] == 1 || view.shape[j] == 1)
+        continue;
+      if (view.stride[k] != multiply(view.stride[j], view.shape[j])) {
+        fault("V-05", text("dims ", k, " and ", j, " of ", name(), " are not adjacent in memory (strides ",
+                           view.stride[k], ", ", view.stride[j], ")"),
+              "copy to a fresh tile first");
+        return;
+      }
+      break; // j is the next dim of more than one element
+    }
+  int64_t stride = view.stride[*b];
+  for (unsigned k = *b + 1; k-- > *a;)
+    if (view.shape[k] != 1) {
+      stride = view.stride[k];
+      break;
+    }
+  for (unsigned k = *b; k > *a; --k)
+    removeDim(k);
+  view.shape[*a] = run;
+  view.stride[*a] = stride;
+}
+
+void ViewAlgebra::reshape(nl::Shape shape) {
+  const unsigned first = onChip() ? 1 : 0;
+  int64_t total = extentProduct(0);
+  if (!fillOpenExtent(shape, total))
+    return;
+  const std::string old = tupleText({view.shape, view.rank});
+  int64_t product = 1;
+  for (int64_t extent : shape)
+    product = multiply(product, extent);
+  if (product != total)
+    return fault("V-04", text("cannot reshape ", name(), " from ", old, " to ", tupleText(shape), ": ", total,
+                              " elements become ", product));
+  if (onChip() && shape.size() < 2)
+    return fault("P-02", text("reshape to ", tupleText(shape), " leaves ", name(),
+                              " without a free dim, on-chip tensors have at least one"));
+  if (onChip() && shape[0] != view.shape[0])
+    return fault("V-04", text("reshape cannot change the partition extent of an on-chip tile: ", name(), " has ",
+                              view.shape[0], ", ", tupleText(shape), " has ", shape[0]),
+                 "partitions move by nisa::dma_copy or nisa::nc_transpose");
+  nl::Shape target;
+  for (unsigned i = first; i < shape.size(); ++i)
+    target.push_back(shape[i]);
+  regroup(first, target);
+}
+
+//---- dtypes and raw patterns -----------------------------------------------------------------------===//
+
+// Ratio r of the element sizes: S'_last = r * S_last, T' = r * T elsewhere, o' = r * o.
+void ViewAlgebra::viewAs(nl::DType dtype) {
+  const int64_t from = isa::bytesOf(toIsa(view.dtype)), to = isa::bytesOf(toIsa(dtype));
+  const unsigned last = view.rank - 1u;
+  std::string_view target = isa::name(toIsa(dtype));
+  view.dtype = dtype;
+  if (from == to)
+    return;
+  if (view.shape[last] != 1 && view.stride[last] != 1)
+    return fault("D-15", text("view(", target, ") needs a contiguous last dim, dim ", last, " of ", name(), " has stride ",
+                              view.stride[last]),
+                 "copy to a fresh tile first");
+  if (from > to) {
+    const int64_t r = from / to;
+    view.offset *= r;
+    for (unsigned i = 0; i < view.rank; ++i)
+      view.stride[i] = multiply(view.stride[i], r);
+    view.shape[last] = multiply(view.shape[last], r);
+    view.stride[last] = onChip() && last == 0 ? view.stride[last] : 1;
+    return;
+  }
+  const int64_t r = to / from;
+  auto whole = [&](int64_t n, std::string_view what) {
+    if (n % r == 0)
+      return true;
+    fault("D-15", text(n, " elements of ", from, from == 1 ? " byte" : " bytes", " (", what, " of ", name(),
+                       ") are not a whole number of ", target));
+    return false;
+  };
+  if (!whole(view.shape[last], text("dim ", last)) || !whole(view.offset, "the offset"))
+    return;
+  for (unsigned i = onChip() ? 1 : 0; i < last; ++i)
+    if (view.shape[i] != 1 && !whole(view.stride[i], text("the stride of dim ", i)))
+      return;
+  view.offset /= r;
+  for (unsigned i = 0; i < last; ++i)
+    view.stride[i] /= r;
+  view.shape[last] /= r;
+  view.stride[last] = 1;
+}
+
+void ViewAlgebra::accessPattern(const View &storage, const nl::Pattern &pattern, const nl::ApOptions &options) {
+  const nl::DType dtype = options.dtype.value_or(storage.dtype);
+  const int64_t from = isa::bytesOf(toIsa(storage.dtype)), to = isa::bytesOf(toIsa(dtype));
+  const bool isWhole = view.offset == 0 && view.partition == 0 && view.dtype == storage.dtype && isContiguous(view) &&
+                       (!onChip() || view.shape[0] == storage.shape[0]) && extentProduct(0) == multiply(storage.shape[0], storage.stride[0]);
+  if (!isWhole)
+    return fault("V-16", "ap addresses the whole storage and would ignore this view",
+                 text("call it on ", name(), " or use view methods"));
+  if (pattern.size() > nl::detail::maxRank || pattern.empty())
+    return fault("S-06", text("a pattern of ", pattern.size(), " pairs for ", name(), ", a view has 1 to ",
+                              nl::detail::maxRank, " dims"));
+  if (onChip() && pattern.size() < 2)
+    return fault("P-02", text("a pattern of 1 pair for ", name(),
+                              ", on-chip tensors have a partition pair and at least one free pair"),
+                 "add the pair {1, 1}");
+  View result;
+  result.trace = view.trace;
+  result.tensor = view.tensor;
+  result.buffer = view.buffer;
+  result.dtype = dtype;
+  result.rank = static_cast<uint8_t>(pattern.size());
+  int64_t low = options.offset.value_or(0), high = low;
+  for (unsigned i = 0; i < result.rank; ++i) {
+    result.stride[i] = pattern[i].step.value;
+    result.shape[i] = pattern[i].num.value;
+    if (result.shape[i] < 1)
+      return fault("V-02", text("pair ", i, " of the pattern for ", name(), " counts ", result.shape[i], " elements"));
+    int64_t reach = multiply(result.stride[i], result.shape[i] - 1);
+    int64_t &end = reach < 0 ? low : high;
+    if ((i > 0 || !onChip()) && __builtin_add_overflow(end, reach, &end))
+      return fault("V-11", text("the pattern for ", name(), " reaches past every storage"));
+  }
+  // Elements of the pattern's dtype: of one partition on chip, of the tensor in HBM.
+  int64_t held = onChip() ? storage.stride[0] : extentProduct(0);
+  held = held * from / to;
+  view = result;
+  view.offset = options.offset.value_or(0);
+  if (!onChip()) {
+    if (low < 0 || high >= held)
+      fault("V-11", low < 0 ? text("the pattern for ", name(), " starts at element ", low)
+                            : text("the pattern for ", name(), " ends at element ", high, ", ", held, " ",
+                                   isa::name(toIsa(dtype)), " are allocated"));
+    return;
+  }
+  if (view.stride[0] != held)
+    return fault("V-10", text("the first pair must be [", held, ", n]: every partition of ", name(),
+                              " is accessed alike, got [", view.stride[0], ", ", view.shape[0], "]"));
+  int64_t first = view.offset >= 0 ? view.offset / held : -1;
+  if (first < 0 || first + view.shape[0] > storage.shape[0])
+    return fault("V-11", text("the pattern for ", name(), " covers partitions ", first, " to ",
+                              first + view.shape[0] - 1, " of ", storage.shape[0]));
+  low -= first * held;
+  high -= first * held;
+  if (low < 0 || high >= held)
+    return fault("V-11", text("the pattern for ", name(), " reaches element ", low < 0 ? low : high,
+                              " of a partition, ", held, " ", isa::name(toIsa(dtype)), " are allocated"));
+  view.partition = static_cast<uint32_t>(first);
+  view.offset -= first * held;
+}
+
+} // namespace kiln::trace

@@ -1,0 +1,65 @@
+//===- ViewAlgebra.h - the views of nl::Tensor as functions on strides ---------------------------------===//
+//
+// Each operation changes a view in place or adds a fault; after a fault the view has the shape the author
+// meant, as far as it can be told. No trace, no places: the laws are tested on their own.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILN_LIB_DSL_VIEWALGEBRA_H
+#define KILN_LIB_DSL_VIEWALGEBRA_H
+
+#include "TraceState.h"
+
+namespace kiln::trace {
+
+/// The whole of a tensor. Precondition: a legal shape.
+nl::detail::View wholeView(nl::Buffer buffer, nl::DType dtype, const nl::Shape &shape);
+/// Whether the elements lie side by side, in row-major order; on chip inside each partition.
+bool isContiguous(const nl::detail::View &view);
+
+class ViewAlgebra {
+public:
+  using View = nl::detail::View;
+  /// `name` gives the tensor's name for messages and is called only for a fault.
+  ViewAlgebra(const View &view, std::function<std::string()> name) : view(view), name(std::move(name)) {}
+
+  void subscript(std::span<const nl::detail::Index> indices, unsigned count);
+  void slice(int dim, const nl::Slice &range);
+  void select(int dim, int64_t index);
+  void permute(const nl::Shape &order);
+  void broadcast(int dim, int64_t size);
+  void expandDim(int dim);
+  void squeezeDim(int dim);
+  void reshapeDim(int dim, nl::Shape shape);
+  void flattenDims(int first, int last);
+  void reshape(nl::Shape shape);
+  void viewAs(nl::DType dtype);
+  /// `storage` is the whole of the tensor `view` was taken of.
+  void accessPattern(const View &storage, const nl::Pattern &pattern, const nl::ApOptions &options);
+
+  View view;
+  std::vector<Fault> faults;
+
+private:
+  std::function<std::string()> name;
+
+  bool onChip() const { return nl::is_on_chip(view.buffer); }
+  void fault(std::string_view rule, std::string message, std::string help = {}) {
+    faults.push_back({rule, std::move(message), std::move(help)});
+  }
+  /// Dim `dim` counted from the front; `end` is one past the last legal one.
+  std::optional<unsigned> resolveDim(int dim, unsigned end);
+  /// Like resolveDim, and not the partition dim.
+  std::optional<unsigned> resolveFreeDim(int dim, unsigned end);
+  void sliceDim(unsigned d, const nl::Slice &range);
+  void selectElement(unsigned d, int64_t index);
+  void removeDim(unsigned d);
+  void insertDim(unsigned d, int64_t extent, int64_t stride);
+  bool fillOpenExtent(nl::Shape &shape, int64_t total);
+  bool regroup(unsigned first, const nl::Shape &target);
+  int64_t extentProduct(unsigned first) const;
+};
+
+} // namespace kiln::trace
+
+#endif // KILN_LIB_DSL_VIEWALGEBRA_H

@@ -1,0 +1,148 @@
+//===- Views.cpp - the methods of nl::Tensor --------------------------------------------------------===//
+//
+// Each view method runs the algebra and reports its faults at the author's line; the poisoned result keeps
+// the tracing of what follows quiet.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#include "ViewAlgebra.h"
+
+namespace nl {
+namespace {
+
+using kiln::trace::TraceState;
+using kiln::trace::ViewAlgebra;
+
+/// Runs `operation` on the view of `tensor`.
+template <class Operation>
+Tensor apply(const Tensor &tensor, const char *method, SrcLoc loc, Operation operation) {
+  TraceState *state = TraceState::current();
+  const detail::View &view = tensor.raw();
+  if (view.trace == 0 && !view.poison) {
+    // Nothing is known of an empty handle, so nothing can be said of its views.
+    if (state)
+      state->report({"K-08", kiln::trace::text(method, " of an empty handle: it names no tensor"),
+                     "assign it the result of nl::ndarray first"},
+                    loc);
+    else
+      kiln::trace::reportOutsideKernel(kiln::trace::text("nl::Tensor::", method), loc);
+    detail::View poison;
+    poison.poison = true;
+    return Tensor(poison);
+  }
+  ViewAlgebra algebra(view, [&] { return state ? state->describe(view) : std::string("this tensor"); });
+  operation(algebra);
+  if (!algebra.faults.empty()) {
+    for (const kiln::trace::Fault &fault : algebra.faults) {
+      if (view.poison)
+        break;
+      if (state)
+        state->report(fault, loc);
+      else
+        kiln::trace::reportOutsideKernel(kiln::trace::text("nl::Tensor::", method), loc);
+    }
+    algebra.view.poison = true;
+  }
+  return Tensor(algebra.view);
+}
+
+} // namespace
+
+Tensor Tensor::subscript(const detail::Index *indices, unsigned count, SrcLoc loc) const {
+  return apply(*this, "subscript", loc, [&](ViewAlgebra &a) {
+    a.subscript({indices, std::min(count, detail::maxRank)}, count);
+  });
+}
+
+Tensor Tensor::slice(int dim, int64_t start, int64_t end, int64_t step, SrcLoc loc) const {
+  return apply(*this, "slice", loc, [&](ViewAlgebra &a) { a.slice(dim, Slice{start, end, step, false}); });
+}
+
+Tensor Tensor::select(int dim, int64_t index, SrcLoc loc) const {
+  return apply(*this, "select", loc, [&](ViewAlgebra &a) { a.select(dim, index); });
+}
+
+Tensor Tensor::permute(const Shape &order, SrcLoc loc) const {
+  return apply(*this, "permute", loc, [&](ViewAlgebra &a) { a.permute(order); });
+}
+
+Tensor Tensor::broadcast(int dim, int64_t size, SrcLoc loc) const {
+  return apply(*this, "broadcast", loc, [&](ViewAlgebra &a) { a.broadcast(dim, size); });
+}
+
+Tensor Tensor::expand_dim(int dim, SrcLoc loc) const {
+  return apply(*this, "expand_dim", loc, [&](ViewAlgebra &a) { a.expandDim(dim); });
+}
+
+Tensor Tensor::squeeze_dim(int dim, SrcLoc loc) const {
+  return apply(*this, "squeeze_dim", loc, [&](ViewAlgebra &a) { a.squeezeDim(dim); });
+}
+
+Tensor Tensor::reshape_dim(int dim, const Shape &shape, SrcLoc loc) const {
+  return apply(*this, "reshape_dim", loc, [&](ViewAlgebra &a) { a.reshapeDim(dim, shape); });
+}
+
+Tensor Tensor::flatten_dims(int first, int last, SrcLoc loc) const {
+  return apply(*this, "flatten_dims", loc, [&](ViewAlgebra &a) { a.flattenDims(first, last); });
+}
+
+Tensor Tensor::reshape(const Shape &shape, SrcLoc loc) const {
+  return apply(*this, "reshape", loc, [&](ViewAlgebra &a) { a.reshape(shape); });
+}
+
+Tensor Tensor::view(DType dtype, SrcLoc loc) const {
+  return apply(*this, "view", loc, [&](ViewAlgebra &a) { a.viewAs(dtype); });
+}
+
+Tensor Tensor::ap(const Pattern &pattern, const ApOptions &options, SrcLoc loc) const {
+  return apply(*this, "ap", loc, [&](ViewAlgebra &a) {
+    TraceState *state = TraceState::current();
+    const kiln::trace::TensorRecord *record = state ? state->find(view_) : nullptr;
+    // A poisoned or foreign tensor has been, or will be, reported where an instruction uses it.
+    if (record)
+      a.accessPattern(kiln::trace::wholeView(record->buffer, record->dtype, record->shape), pattern, options);
+  });
+}
+
+//---- questions -------------------------------------------------------------------------------------===//
+
+int64_t Tensor::dim(int i, SrcLoc loc) const {
+  int64_t d = i < 0 ? int64_t(i) + view_.rank : i;
+  if (d >= 0 && d < view_.rank)
+    return view_.shape[d];
+  if (TraceState *state = TraceState::current())
+    state->fatal({"V-01", kiln::trace::text("dim ", i, " is outside the ", unsigned(view_.rank), " dims of ",
+                                            state->describe(view_)),
+                  ""},
+                 loc);
+  kiln::trace::reportOutsideKernel("nl::Tensor::dim", loc);
+  return 1;
+}
+
+void Tensor::requireRank(unsigned rank, SrcLoc loc) const {
+  if (view_.rank == rank)
+    return;
+  if (TraceState *state = TraceState::current())
+    state->fatal({"K-10", kiln::trace::text(state->describe(view_), " has rank ", unsigned(view_.rank), " ",
+                                            kiln::trace::tupleText(shape()), ", the kernel expects rank ", rank),
+                  "pass a tensor of that rank, or reshape it"},
+                 loc);
+  kiln::trace::reportOutsideKernel("nl::Tensor::dims", loc);
+}
+
+std::string Tensor::name() const {
+  TraceState *state = TraceState::current();
+  const kiln::trace::TensorRecord *record = state ? state->find(view_) : nullptr;
+  return record ? record->name : std::string();
+}
+
+std::vector<std::pair<int64_t, int64_t>> Tensor::get_pattern() const {
+  std::vector<std::pair<int64_t, int64_t>> pattern;
+  for (unsigned i = 0; i < view_.rank; ++i)
+    pattern.push_back({view_.stride[i], view_.shape[i]});
+  return pattern;
+}
+
+bool Tensor::is_contiguous() const { return kiln::trace::isContiguous(view_); }
+
+} // namespace nl
