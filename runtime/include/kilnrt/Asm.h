@@ -40,19 +40,15 @@ namespace isa = kiln::isa;
 
 /// What a printer knows about the tensor of an operand.
 struct OperandText {
-  std::string_view name; ///< printed as it stands
-  std::optional<isa::Memory>
-      memory; ///< HBM prints rows and steps; unknown: by the access alone
-  std::optional<isa::DType>
-      dtype; ///< an access of another dtype says so; unknown: it never does
+  std::string_view name;             ///< printed as it stands
+  std::optional<isa::Memory> memory; ///< HBM prints rows and steps; unknown: by the access alone
+  std::optional<isa::DType> dtype;   ///< an access of another dtype says so; unknown: it never does
 };
 
 /// Appends "acc[0+64, 0: 1x512]".
-void printAccess(std::string &out, const isa::Access &access,
-                 const OperandText &text);
+void printAccess(std::string &out, const isa::Access &access, const OperandText &text);
 /// Appends the field's value alone: "overwrite", "1.5", "[1x512]".
-void printFieldValue(std::string &out, const isa::FieldDesc &field,
-                     const isa::Instruction &inst);
+void printFieldValue(std::string &out, const isa::FieldDesc &field, const isa::Instruction &inst);
 /// Whether every word of the field equals the default; never for a required
 /// field.
 bool isDefaultField(const isa::FieldDesc &field, const isa::Instruction &inst);
@@ -72,8 +68,8 @@ struct OperandTensor {
   isa::DType dtype = isa::DType::Float32;
 };
 /// Looks a spelling up. `operand` is the index of the operand it was given for.
-using OperandResolver = std::function<Expected<OperandTensor>(
-    std::string_view spelling, unsigned operand)>;
+using OperandResolver =
+    std::function<Expected<OperandTensor>(std::string_view spelling, unsigned operand)>;
 
 /// Parses the instruction at the start of `text` and advances past it: up to
 /// the end, or to the first word that is not "name=". Text of
@@ -81,16 +77,13 @@ using OperandResolver = std::function<Expected<OperandTensor>(
 /// the printer's names and `impliedEngine` is the same. Operands may be missing
 /// (the rules report them), required fields may not. Errors have no place: the
 /// caller knows it.
-Expected<isa::Instruction>
-parseInstruction(std::string_view &text, const OperandResolver &resolve,
-                 isa::Engine impliedEngine = isa::Engine::Unknown);
+Expected<isa::Instruction> parseInstruction(std::string_view &text, const OperandResolver &resolve,
+                                            isa::Engine impliedEngine = isa::Engine::Unknown);
 /// Parses "[...]" and an optional ":dtype" of an operand whose tensor is
 /// `tensor`.
-Expected<isa::Access> parseAccess(std::string_view &text,
-                                  const OperandTensor &tensor);
+Expected<isa::Access> parseAccess(std::string_view &text, const OperandTensor &tensor);
 /// Parses a value of `field` into its words of `inst`.
-Status parseFieldValue(std::string_view &text, const isa::FieldDesc &field,
-                       isa::Instruction &inst);
+Status parseFieldValue(std::string_view &text, const isa::FieldDesc &field, isa::Instruction &inst);
 
 } // namespace kilnrt
 

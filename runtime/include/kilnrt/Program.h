@@ -37,12 +37,10 @@ inline constexpr std::string_view kTargetName = "trn2";
 /// before anything of its size is allocated.
 struct Limits {
   static constexpr uint64_t fileBytes =
-      (uint64_t{1} << 31) - 1024; ///< FlatBuffers' offsets are 31 bits
-  static constexpr int64_t hbmBytes = int64_t{16}
-                                      << 30; ///< all HBM tensors together
-  static constexpr int64_t onChipBytes =
-      int64_t{1} << 30; ///< of one partition, while not placed
-  static constexpr uint32_t callDepth = 1024; ///< frames of one location chain
+      (uint64_t{1} << 31) - 1024;                          ///< FlatBuffers' offsets are 31 bits
+  static constexpr int64_t hbmBytes = int64_t{16} << 30;   ///< all HBM tensors together
+  static constexpr int64_t onChipBytes = int64_t{1} << 30; ///< of one partition, while not placed
+  static constexpr uint32_t callDepth = 1024;              ///< frames of one location chain
 };
 
 /// What holds about a program. Without `placed` every on-chip tensor lies in a
@@ -62,12 +60,10 @@ struct TensorInfo {
   isa::Memory memory = isa::Memory::Hbm;
   isa::DType dtype = isa::DType::Float32;
   TensorRole role = TensorRole::Internal; ///< anything but Internal lies in HBM
-  std::vector<int64_t> shape; ///< on chip: dim 0 is the partition dim
-  uint32_t index =
-      0; ///< Input, Output: argument or result number; Constant: constant
-  uint32_t partition = 0; ///< on chip: first partition
-  uint64_t byte =
-      0; ///< on chip: first byte in the usable part of each partition
+  std::vector<int64_t> shape;             ///< on chip: dim 0 is the partition dim
+  uint32_t index = 0;        ///< Input, Output: argument or result number; Constant: constant
+  uint32_t partition = 0;    ///< on chip: first partition
+  uint64_t byte = 0;         ///< on chip: first byte in the usable part of each partition
   uint32_t location = kNone; ///< where it was declared
 
   /// Elements of one partition (on chip) or of the tensor (HBM).
@@ -89,12 +85,10 @@ struct Location {
 /// The synchronisation of one record. Semaphores start at 0 and only grow.
 struct Sync {
   static constexpr uint16_t kNoSemaphore = 0xFFFF;
-  uint16_t waitSemaphore =
-      kNoSemaphore; ///< blocks until the semaphore is at least waitValue
+  uint16_t waitSemaphore = kNoSemaphore; ///< blocks until the semaphore is at least waitValue
   uint32_t waitValue = 0;
   uint16_t updateSemaphore = kNoSemaphore;
-  uint32_t updateValue =
-      0; ///< added at completion; a DMA adds 1 from each of its engines
+  uint32_t updateValue = 0; ///< added at completion; a DMA adds 1 from each of its engines
   bool operator==(const Sync &) const = default;
 };
 
@@ -102,7 +96,7 @@ struct Sync {
 struct Record {
   isa::Instruction inst;
   Sync sync;
-  uint32_t order = 0; ///< position in the program order of the whole kernel
+  uint32_t order = 0;        ///< position in the program order of the whole kernel
   uint32_t location = kNone; ///< index into Program::locations
   bool operator==(const Record &) const = default;
 };
@@ -126,8 +120,7 @@ struct Program {
   std::vector<Constant> constants;
   std::vector<std::string> files;
   std::vector<Location> locations;
-  std::vector<Stream>
-      streams; ///< at most one for each engine, in the order of the Engine enum
+  std::vector<Stream> streams; ///< at most one for each engine, in the order of the Engine enum
   bool operator==(const Program &) const = default;
 
   /// The chain of `location`, innermost first; empty for kNone.

@@ -17,15 +17,12 @@
 namespace kilnrt {
 namespace {
 
-const std::vector<std::string_view> kDirectives = {
-    ".kernel", ".target", ".flags", ".file",   ".loc",
-    ".tensor", ".hex",    ".zero",  ".stream", ".constant"};
-const std::vector<std::string_view> kFlags = {"placed", "scheduled",
-                                              "synchronised"};
-constexpr isa::EnumCase kRoles[] = {{"internal", 0, ""},
-                                    {"input", 1, ""},
-                                    {"output", 2, ""},
-                                    {"constant", 3, ""}};
+const std::vector<std::string_view> kDirectives = {".kernel", ".target",  ".flags", ".file",
+                                                   ".loc",    ".tensor",  ".hex",   ".zero",
+                                                   ".stream", ".constant"};
+const std::vector<std::string_view> kFlags = {"placed", "scheduled", "synchronised"};
+constexpr isa::EnumCase kRoles[] = {
+    {"internal", 0, ""}, {"input", 1, ""}, {"output", 2, ""}, {"constant", 3, ""}};
 /// One ".zero": bounds the memory a short text can ask for.
 constexpr uint32_t kMaxZeros = 4096;
 
@@ -46,9 +43,7 @@ std::string_view withoutComment(std::string_view line) {
 class Assembler {
 public:
   Expected<Program> run(std::string_view text, const std::string &name) {
-    resolve = [this](std::string_view spelling, unsigned) {
-      return lookUp(spelling);
-    };
+    resolve = [this](std::string_view spelling, unsigned) { return lookUp(spelling); };
     for (unsigned number = 1; !text.empty(); ++number) {
       const size_t end = text.find('\n');
       std::string_view line = text.substr(0, end);
@@ -69,8 +64,7 @@ private:
     Cursor cursor(withoutComment(line));
     if (cursor.atEnd())
       return Status::ok();
-    Status status = cursor.remaining()[0] == '.' ? parseDirective(cursor)
-                                                 : parseRecord(cursor);
+    Status status = cursor.remaining()[0] == '.' ? parseDirective(cursor) : parseRecord(cursor);
     if (status && !cursor.atEnd())
       return cursor.expected("the end of the line");
     return status;
@@ -102,14 +96,11 @@ private:
   /// Numbers are there for the reader: each must be the next one.
   Status readNumber(Cursor &cursor, size_t next, std::string_view what) {
     uint32_t number = 0;
-    if (Status status =
-            cursor.readInt(number, fmt::format("a {} number", what));
-        !status)
+    if (Status status = cursor.readInt(number, fmt::format("a {} number", what)); !status)
       return status;
     if (number != next)
       return makeError(Fault::User,
-                       fmt::format("{} {} stands where {} {} is due", what,
-                                   number, what, next));
+                       fmt::format("{} {} stands where {} {} is due", what, number, what, next));
     return Status::ok();
   }
 
@@ -132,8 +123,7 @@ private:
   }
 
   Status parseFile(Cursor &cursor) {
-    if (Status status = readNumber(cursor, program.files.size(), "file");
-        !status)
+    if (Status status = readNumber(cursor, program.files.size(), "file"); !status)
       return status;
     return cursor.readString(program.files.emplace_back(), "a file name");
   }
@@ -141,9 +131,7 @@ private:
   Status parseLocation(Cursor &cursor) {
     if (Status status = cursor.expect('@', "before a location number"); !status)
       return status;
-    if (Status status =
-            readNumber(cursor, program.locations.size(), "location");
-        !status)
+    if (Status status = readNumber(cursor, program.locations.size(), "location"); !status)
       return status;
     Location location;
     if (Status status = cursor.readInt(location.file, "a file number"); !status)
@@ -171,17 +159,14 @@ private:
   Status parseTensor(Cursor &cursor) {
     TensorInfo tensor;
     if (cursor.accept('%'))
-      if (Status status = readNumber(cursor, program.tensors.size(), "tensor");
-          !status)
+      if (Status status = readNumber(cursor, program.tensors.size(), "tensor"); !status)
         return status;
     if (std::string_view word = cursor.word(); !word.empty())
       tensor.name = word;
-    else if (Status status = cursor.readString(tensor.name, "a tensor name");
-             !status)
+    else if (Status status = cursor.readString(tensor.name, "a tensor name"); !status)
       return status;
     uint32_t memory = 0;
-    if (Status status = cursor.readEnum(memory, isa::memoryCases(), "memory");
-        !status)
+    if (Status status = cursor.readEnum(memory, isa::memoryCases(), "memory"); !status)
       return status;
     tensor.memory = isa::Memory(memory);
     if (Status status = parseShape(cursor, tensor); !status)
@@ -214,8 +199,7 @@ private:
   }
 
   Status parseTensorTail(Cursor &cursor, TensorInfo &tensor) {
-    if (std::string_view word = cursor.peekWord();
-        !word.empty() && word != "at") {
+    if (std::string_view word = cursor.peekWord(); !word.empty() && word != "at") {
       uint32_t role = 0;
       if (Status status = cursor.readEnum(role, kRoles, "role"); !status)
         return status;
@@ -224,17 +208,14 @@ private:
         return status;
     }
     if (cursor.acceptWord("at")) {
-      if (Status status = cursor.readInt(tensor.partition, "a partition");
-          !status)
+      if (Status status = cursor.readInt(tensor.partition, "a partition"); !status)
         return status;
-      if (Status status = cursor.expect(',', "between partition and byte");
-          !status)
+      if (Status status = cursor.expect(',', "between partition and byte"); !status)
         return status;
       if (Status status = cursor.readInt(tensor.byte, "a byte"); !status)
         return status;
     }
-    return cursor.atEnd() ? Status::ok()
-                          : readReference(cursor, tensor.location);
+    return cursor.atEnd() ? Status::ok() : readReference(cursor, tensor.location);
   }
 
   Status parseConstant(Cursor &cursor) {
@@ -263,9 +244,8 @@ private:
     }
     std::string_view digits = cursor.run("");
     if (digits.empty() || digits.size() % 2 != 0)
-      return makeError(
-          Fault::User,
-          fmt::format("'.hex' holds {} digits, a byte takes 2", digits.size()));
+      return makeError(Fault::User,
+                       fmt::format("'.hex' holds {} digits, a byte takes 2", digits.size()));
     for (; !digits.empty(); digits.remove_prefix(2)) {
       int value = 0;
       for (char c : digits.substr(0, 2)) {
@@ -274,9 +254,8 @@ private:
                           : c >= 'A' && c <= 'F' ? c - 'A' + 10
                                                  : -1;
         if (digit < 0)
-          return makeError(Fault::User,
-                           fmt::format("{} is no pair of hexadecimal digits",
-                                       text::quoted(digits.substr(0, 2))));
+          return makeError(Fault::User, fmt::format("{} is no pair of hexadecimal digits",
+                                                    text::quoted(digits.substr(0, 2))));
         value = value * 16 + digit;
       }
       data.push_back(std::byte(value));
@@ -304,8 +283,8 @@ private:
   }
 
   /// "s3>=16" with `relation` ">="
-  static Status readSync(Cursor &cursor, std::string_view relation,
-                         uint16_t &semaphore, uint32_t &value) {
+  static Status readSync(Cursor &cursor, std::string_view relation, uint16_t &semaphore,
+                         uint32_t &value) {
     if (Status status = readSemaphore(cursor, semaphore); !status)
       return status;
     if (!cursor.accept(relation[0]) || !cursor.acceptAdjacent(relation[1]))
@@ -315,20 +294,18 @@ private:
 
   Status parseRecord(Cursor &cursor) {
     if (program.streams.empty())
-      return makeError(Fault::User,
-                       fmt::format("{} stands before any '.stream'",
-                                   text::quoted(cursor.peekWord())),
-                       "records follow '.stream' and the name of an engine");
+      return makeError(
+          Fault::User,
+          fmt::format("{} stands before any '.stream'", text::quoted(cursor.peekWord())),
+          "records follow '.stream' and the name of an engine");
     Stream &stream = program.streams.back();
     Record record;
     if (cursor.acceptWord("wait"))
-      if (Status status = readSync(cursor, ">=", record.sync.waitSemaphore,
-                                   record.sync.waitValue);
+      if (Status status = readSync(cursor, ">=", record.sync.waitSemaphore, record.sync.waitValue);
           !status)
         return status;
     std::string_view rest = cursor.remaining();
-    Expected<isa::Instruction> inst =
-        parseInstruction(rest, resolve, stream.engine);
+    Expected<isa::Instruction> inst = parseInstruction(rest, resolve, stream.engine);
     if (!inst)
       return inst.error();
     record.inst = *inst;
@@ -344,8 +321,8 @@ private:
 
   Status parseRecordTail(Cursor &cursor, Record &record) {
     if (cursor.acceptWord("update"))
-      if (Status status = readSync(cursor, "+=", record.sync.updateSemaphore,
-                                   record.sync.updateValue);
+      if (Status status =
+              readSync(cursor, "+=", record.sync.updateSemaphore, record.sync.updateValue);
           !status)
         return status;
     cursor.skipBlanks();
@@ -381,8 +358,7 @@ private:
     const bool hasName = isQuoted || !name.empty();
     uint32_t index = isa::kNoTensor;
     if (cursor.accept('%')) {
-      if (Status status = cursor.readInt(index, "a tensor number after '%'");
-          !status)
+      if (Status status = cursor.readInt(index, "a tensor number after '%'"); !status)
         return status.error();
       if (Status status = checkIndex(index, hasName, name); !status)
         return status.error();
@@ -391,23 +367,20 @@ private:
         return status.error();
     }
     if (index == isa::kNoTensor || !cursor.atEnd())
-      return makeError(Fault::User,
-                       fmt::format("{} is no tensor", text::quoted(spelling)),
+      return makeError(Fault::User, fmt::format("{} is no tensor", text::quoted(spelling)),
                        "write name, %index or name%index");
     return OperandTensor{index, program.tensors[index].dtype};
   }
 
   Status checkIndex(uint32_t index, bool hasName, const std::string &name) {
     if (index >= program.tensors.size())
-      return makeError(Fault::User,
-                       fmt::format("tensor %{} does not exist, there are {} "
-                                   "tensors so far",
-                                   index, program.tensors.size()));
+      return makeError(Fault::User, fmt::format("tensor %{} does not exist, there are {} "
+                                                "tensors so far",
+                                                index, program.tensors.size()));
     const std::string &actual = program.tensors[index].name;
     if (hasName && actual != name)
-      return makeError(Fault::User,
-                       fmt::format("tensor %{} is {}, not {}", index,
-                                   text::quoted(actual), text::quoted(name)));
+      return makeError(Fault::User, fmt::format("tensor %{} is {}, not {}", index,
+                                                text::quoted(actual), text::quoted(name)));
     return Status::ok();
   }
 
@@ -420,11 +393,10 @@ private:
       return Cursor::unknown("tensor", name, names);
     }
     if (found->second.count > 1)
-      return makeError(Fault::User,
-                       fmt::format("{} tensors are called {}",
-                                   found->second.count, text::quoted(name)),
-                       fmt::format("add the number, as in {}%{}", name,
-                                   found->second.first));
+      return makeError(
+          Fault::User,
+          fmt::format("{} tensors are called {}", found->second.count, text::quoted(name)),
+          fmt::format("add the number, as in {}%{}", name, found->second.first));
     index = found->second.first;
     return Status::ok();
   }

@@ -44,8 +44,7 @@ std::optional<uint32_t> narrowBits(int64_t bits) {
       return std::nullopt;
     return uint32_t(wide >> 63 << 31 | 0x7F800000u | mantissa >> kDropped);
   }
-  if (std::isfinite(value) &&
-      std::fabs(value) > double(std::numeric_limits<float>::max()))
+  if (std::isfinite(value) && std::fabs(value) > double(std::numeric_limits<float>::max()))
     return std::nullopt;
   const auto narrow = float(value);
   if (double(narrow) != value)
@@ -86,8 +85,7 @@ T get(const std::byte *at) {
 constexpr std::string_view kMalformed = "X-06";
 
 Diagnostic malformed(std::string message) {
-  return makeError(Fault::User, std::move(message), {},
-                   std::string(kMalformed));
+  return makeError(Fault::User, std::move(message), {}, std::string(kMalformed));
 }
 
 Diagnostic broken(const InstDesc &desc, std::string what) {
@@ -116,21 +114,15 @@ std::string fieldFault(const FieldDesc &field, int64_t word) {
   case FieldKind::Bool:
     return word == 0 || word == 1 ? "" : fault(word, "a bool is 0 or 1");
   case FieldKind::Enum:
-    if (word >= 0 && word <= UINT8_MAX &&
-        text::hasCase(field.cases, uint32_t(word)))
+    if (word >= 0 && word <= UINT8_MAX && text::hasCase(field.cases, uint32_t(word)))
       return {};
     return fault(word, "which is no value of its enum");
   case FieldKind::I32:
-    return word == int32_t(word) ? ""
-                                 : fault(word, "which does not fit 32 bits");
+    return word == int32_t(word) ? "" : fault(word, "which does not fit 32 bits");
   case FieldKind::U32:
-    return word == uint32_t(word)
-               ? ""
-               : fault(word, "which does not fit 32 bits without a sign");
+    return word == uint32_t(word) ? "" : fault(word, "which does not fit 32 bits without a sign");
   case FieldKind::F32:
-    return layout::narrowBits(word)
-               ? ""
-               : fault(isa::realOf(word), "which is no float32");
+    return layout::narrowBits(word) ? "" : fault(isa::realOf(word), "which is no float32");
   case FieldKind::F64:
     break;
   }
@@ -173,19 +165,15 @@ int64_t getValue(const std::byte *at, FieldKind kind) {
 
 /// Why a present access has no encoding; empty when it has one.
 std::string accessFault(std::string_view operand, const Access &access) {
-  auto fault = [&](std::string what) {
-    return fmt::format("operand '{}' {}", operand, what);
-  };
+  auto fault = [&](std::string what) { return fmt::format("operand '{}' {}", operand, what); };
   if (!text::hasCase(isa::dtypeCases(), uint32_t(access.dtype)))
-    return fault(fmt::format("has dtype number {}, which the table lacks",
-                             unsigned(access.dtype)));
+    return fault(fmt::format("has dtype number {}, which the table lacks", unsigned(access.dtype)));
   if (access.rank > isa::kMaxFreeDims)
-    return fault(fmt::format("has {} free dims, an access holds at most {}",
-                             access.rank, isa::kMaxFreeDims));
+    return fault(fmt::format("has {} free dims, an access holds at most {}", access.rank,
+                             isa::kMaxFreeDims));
   for (unsigned i = access.rank; i < isa::kMaxFreeDims; ++i)
     if (access.step[i] != 0 || access.num[i] != 0)
-      return fault(fmt::format("has {} free dims, but free dim {} is not zero",
-                               access.rank, i));
+      return fault(fmt::format("has {} free dims, but free dim {} is not zero", access.rank, i));
   return {};
 }
 
@@ -247,32 +235,30 @@ void putHeader(std::byte *at, const Record &record, uint8_t present) {
   put(at + 20, record.location);
 }
 
-Status decodeFields(const std::byte *at, const InstDesc &desc,
-                    isa::Instruction &inst) {
+Status decodeFields(const std::byte *at, const InstDesc &desc, isa::Instruction &inst) {
   std::string fault;
   size_t end = kHeaderBytes; // first byte no value has claimed
   auto checkGap = [&](size_t next) {
     if (fault.empty() && !allZero(at + end, at + next))
       fault = fmt::format("padding byte {} is not zero", end);
   };
-  size_t slots =
-      layout::visitFields(desc, [&](const FieldDesc &field, size_t first) {
-        checkGap(first);
-        const size_t bytes = layout::valueBytes(field.kind);
-        for (unsigned i = 0; i < field.words; ++i) {
-          int64_t word = getValue(at + first + i * bytes, field.kind);
-          if (fault.empty())
-            fault = fieldFault(field, word);
-          inst.fields[field.word + i] = word;
-        }
-        end = first + bytes * field.words;
-      });
+  size_t slots = layout::visitFields(desc, [&](const FieldDesc &field, size_t first) {
+    checkGap(first);
+    const size_t bytes = layout::valueBytes(field.kind);
+    for (unsigned i = 0; i < field.words; ++i) {
+      int64_t word = getValue(at + first + i * bytes, field.kind);
+      if (fault.empty())
+        fault = fieldFault(field, word);
+      inst.fields[field.word + i] = word;
+    }
+    end = first + bytes * field.words;
+  });
   checkGap(slots);
   return fault.empty() ? Status::ok() : broken(desc, std::move(fault));
 }
 
-Status decodeOperands(const std::byte *at, const InstDesc &desc,
-                      uint8_t present, isa::Instruction &inst) {
+Status decodeOperands(const std::byte *at, const InstDesc &desc, uint8_t present,
+                      isa::Instruction &inst) {
   if (present >> desc.operands.size())
     return broken(desc, fmt::format("operand mask {:#x} names operands the "
                                     "instruction lacks, it has {}",
@@ -281,20 +267,16 @@ Status decodeOperands(const std::byte *at, const InstDesc &desc,
     const std::string_view name = desc.operands[i].name;
     if (!(present >> i & 1)) {
       if (!allZero(at, at + kAccessBytes))
-        return broken(
-            desc, fmt::format("operand '{}' is absent, but its bytes are not "
-                              "zero",
-                              name));
+        return broken(desc, fmt::format("operand '{}' is absent, but its bytes are not "
+                                        "zero",
+                                        name));
       continue;
     }
     if (!allZero(at + 6, at + 8))
-      return broken(
-          desc, fmt::format("operand '{}' has padding that is not zero", name));
+      return broken(desc, fmt::format("operand '{}' has padding that is not zero", name));
     Access access = getAccess(at);
     if (!access.present())
-      return broken(
-          desc,
-          fmt::format("operand '{}' is present, but names no tensor", name));
+      return broken(desc, fmt::format("operand '{}' is present, but names no tensor", name));
     if (std::string fault = accessFault(name, access); !fault.empty())
       return broken(desc, std::move(fault));
     inst.operands[i] = access;
@@ -317,8 +299,7 @@ Status checkEncodable(const Record &record) {
   if (!desc)
     return unknownOpcode(unsigned(inst.opcode));
   if (!text::hasCase(isa::engineCases(), uint32_t(inst.engine)))
-    return broken(*desc,
-                  fmt::format("unknown engine {}", unsigned(inst.engine)));
+    return broken(*desc, fmt::format("unknown engine {}", unsigned(inst.engine)));
   std::array<bool, isa::kMaxFieldWords> used{};
   for (const FieldDesc &field : desc->fields)
     for (unsigned i = field.word; i < unsigned(field.word) + field.words; ++i) {
@@ -341,8 +322,7 @@ Status checkEncodable(const Record &record) {
                                          i));
       continue;
     }
-    if (auto fault = accessFault(desc->operands[i].name, access);
-        !fault.empty())
+    if (auto fault = accessFault(desc->operands[i].name, access); !fault.empty())
       return broken(*desc, std::move(fault));
   }
   return Status::ok();
@@ -355,8 +335,7 @@ void encodeRecord(const Record &record, std::vector<std::byte> &out) {
   const size_t start = out.size();
   out.resize(start + layout::recordBytes(desc));
   std::byte *at = out.data() + start;
-  size_t slots = layout::visitFields(desc, [&](const FieldDesc &field,
-                                               size_t first) {
+  size_t slots = layout::visitFields(desc, [&](const FieldDesc &field, size_t first) {
     const size_t bytes = layout::valueBytes(field.kind);
     for (unsigned i = 0; i < field.words; ++i)
       putValue(at + first + i * bytes, field.kind, inst.fields[field.word + i]);
@@ -389,13 +368,11 @@ Expected<Record> decodeRecord(std::span<const std::byte> &bytes) {
   uint8_t present = 0;
   Record record = getHeader(at, present);
   if (!text::hasCase(isa::engineCases(), uint32_t(record.inst.engine)))
-    return broken(
-        *desc, fmt::format("unknown engine {}", unsigned(record.inst.engine)));
+    return broken(*desc, fmt::format("unknown engine {}", unsigned(record.inst.engine)));
   if (Status status = decodeFields(at, *desc, record.inst); !status)
     return status.error();
   const std::byte *slots = at + size - desc->operands.size() * kAccessBytes;
-  if (Status status = decodeOperands(slots, *desc, present, record.inst);
-      !status)
+  if (Status status = decodeOperands(slots, *desc, present, record.inst); !status)
     return status.error();
   bytes = bytes.subspan(size);
   return record;
@@ -408,8 +385,7 @@ Expected<std::vector<Record>> decodeStream(const Stream &stream) {
     Expected<Record> record = decodeRecord(rest);
     if (!record) {
       Diagnostic error = record.error();
-      error.notes.push_back(
-          {text::placeInStream(stream.engine, records.size(), {}), {}});
+      error.notes.push_back({text::placeInStream(stream.engine, records.size(), {}), {}});
       return error;
     }
     records.push_back(*record);

@@ -87,25 +87,22 @@ void addInstruction(Hash &hash, const isa::InstDesc &desc) {
 
 //---- writing ------------------------------------------------------------===//
 
-flatbuffers::Offset<flatbuffers::String>
-writeString(flatbuffers::FlatBufferBuilder &builder, const std::string &s) {
+flatbuffers::Offset<flatbuffers::String> writeString(flatbuffers::FlatBufferBuilder &builder,
+                                                     const std::string &s) {
   return builder.CreateString(s.data(), s.size());
 }
 
 flatbuffers::Offset<flatbuffers::Vector<uint8_t>>
-writeBytes(flatbuffers::FlatBufferBuilder &builder,
-           const std::vector<std::byte> &bytes) {
-  return builder.CreateVector(reinterpret_cast<const uint8_t *>(bytes.data()),
-                              bytes.size());
+writeBytes(flatbuffers::FlatBufferBuilder &builder, const std::vector<std::byte> &bytes) {
+  return builder.CreateVector(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size());
 }
 
-flatbuffers::Offset<fb::Tensor>
-writeTensor(flatbuffers::FlatBufferBuilder &builder, const TensorInfo &tensor) {
+flatbuffers::Offset<fb::Tensor> writeTensor(flatbuffers::FlatBufferBuilder &builder,
+                                            const TensorInfo &tensor) {
   auto name = writeString(builder, tensor.name);
   auto shape = builder.CreateVector(tensor.shape.data(), tensor.shape.size());
-  return fb::CreateTensor(builder, name, uint8_t(tensor.memory),
-                          uint8_t(tensor.dtype), uint8_t(tensor.role), shape,
-                          tensor.index, tensor.partition, tensor.byte,
+  return fb::CreateTensor(builder, name, uint8_t(tensor.memory), uint8_t(tensor.dtype),
+                          uint8_t(tensor.role), shape, tensor.index, tensor.partition, tensor.byte,
                           tensor.location);
 }
 
@@ -156,8 +153,8 @@ private:
                      "compile the kernel again");
     const uint32_t known = kPlaced | kScheduled | kSynchronised;
     if (file.flags() & ~known)
-      return badFile(fmt::format("the program file has unknown flags {:#x}",
-                                 file.flags() & ~known));
+      return badFile(
+          fmt::format("the program file has unknown flags {:#x}", file.flags() & ~known));
     program.flags.placed = file.flags() & kPlaced;
     program.flags.scheduled = file.flags() & kScheduled;
     program.flags.synchronised = file.flags() & kSynchronised;
@@ -165,19 +162,16 @@ private:
   }
 
   bool readParts() {
-    if (!readString(program.kernel, file.kernel()) ||
-        !readString(program.target, file.target()))
+    if (!readString(program.kernel, file.kernel()) || !readString(program.target, file.target()))
       return false;
     for (const flatbuffers::String *name : *file.files())
-      if (!budget.take(kEntryBytes) ||
-          !readString(program.files.emplace_back(), name))
+      if (!budget.take(kEntryBytes) || !readString(program.files.emplace_back(), name))
         return false;
     if (!budget.take(uint64_t{file.locations()->size()} * sizeof(fb::Location)))
       return false;
     program.locations.reserve(file.locations()->size());
     for (const fb::Location *location : *file.locations())
-      program.locations.push_back(
-          {location->file(), location->line(), location->caller()});
+      program.locations.push_back({location->file(), location->line(), location->caller()});
     for (const fb::Tensor *tensor : *file.tensors())
       if (!readTensor(*tensor))
         return false;
@@ -188,8 +182,7 @@ private:
     for (const fb::Stream *stream : *file.streams()) {
       Stream &result = program.streams.emplace_back();
       result.engine = isa::Engine(stream->engine());
-      if (!budget.take(kTableBytes) ||
-          !readBytes(result.bytes, stream->records()))
+      if (!budget.take(kTableBytes) || !readBytes(result.bytes, stream->records()))
         return false;
     }
     return true;
@@ -220,8 +213,7 @@ private:
     return true;
   }
 
-  bool readBytes(std::vector<std::byte> &out,
-                 const flatbuffers::Vector<uint8_t> *bytes) {
+  bool readBytes(std::vector<std::byte> &out, const flatbuffers::Vector<uint8_t> *bytes) {
     if (!budget.take(bytes->size()))
       return false;
     const auto *first = reinterpret_cast<const std::byte *>(bytes->data());
@@ -244,9 +236,7 @@ public:
     copy.assign(bytes.begin(), bytes.end());
     view = copy;
   }
-  const uint8_t *data() const {
-    return reinterpret_cast<const uint8_t *>(view.data());
-  }
+  const uint8_t *data() const { return reinterpret_cast<const uint8_t *>(view.data()); }
 
 private:
   std::vector<std::byte> copy;
@@ -283,8 +273,7 @@ uint64_t fileBytesBound(const Program &program) {
   constexpr uint64_t kTable = 96; // with its vtable, lists and padding
   uint64_t bytes = 1024 + program.kernel.size() + program.target.size();
   for (const TensorInfo &tensor : program.tensors)
-    bytes +=
-        kTable + tensor.name.size() + sizeof(int64_t) * tensor.shape.size();
+    bytes += kTable + tensor.name.size() + sizeof(int64_t) * tensor.shape.size();
   for (const Constant &constant : program.constants)
     bytes += kTable + constant.data.size();
   for (const std::string &file : program.files)
@@ -304,8 +293,7 @@ std::vector<std::byte> serialize(const Program &program) {
     tensors.push_back(writeTensor(builder, tensor));
   std::vector<flatbuffers::Offset<fb::Constant>> constants;
   for (const Constant &constant : program.constants)
-    constants.push_back(
-        fb::CreateConstant(builder, writeBytes(builder, constant.data)));
+    constants.push_back(fb::CreateConstant(builder, writeBytes(builder, constant.data)));
   std::vector<flatbuffers::Offset<flatbuffers::String>> files;
   for (const std::string &file : program.files)
     files.push_back(writeString(builder, file));
@@ -314,8 +302,8 @@ std::vector<std::byte> serialize(const Program &program) {
     locations.emplace_back(location.file, location.line, location.caller);
   std::vector<flatbuffers::Offset<fb::Stream>> streams;
   for (const Stream &stream : program.streams)
-    streams.push_back(fb::CreateStream(builder, uint8_t(stream.engine),
-                                       writeBytes(builder, stream.bytes)));
+    streams.push_back(
+        fb::CreateStream(builder, uint8_t(stream.engine), writeBytes(builder, stream.bytes)));
   const uint32_t flags = (program.flags.placed ? kPlaced : 0) |
                          (program.flags.scheduled ? kScheduled : 0) |
                          (program.flags.synchronised ? kSynchronised : 0);
@@ -328,13 +316,10 @@ std::vector<std::byte> serialize(const Program &program) {
   auto fileList = builder.CreateVector(files);
   auto locationList = builder.CreateVectorOfStructs(locations);
   auto streamList = builder.CreateVector(streams);
-  fb::FinishProgramBuffer(builder, fb::CreateProgram(builder, kProgramVersion,
-                                                     tableChecksum(), flags,
-                                                     kernel, target, tensorList,
-                                                     constantList, fileList,
-                                                     locationList, streamList));
-  const auto *first =
-      reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
+  fb::FinishProgramBuffer(
+      builder, fb::CreateProgram(builder, kProgramVersion, tableChecksum(), flags, kernel, target,
+                                 tensorList, constantList, fileList, locationList, streamList));
+  const auto *first = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
   return {first, first + builder.GetSize()};
 }
 
@@ -346,15 +331,13 @@ Expected<Program> load(std::span<const std::byte> bytes) {
   // Identifier after the root offset, as FlatBuffers lays it out.
   constexpr size_t kIdentifierEnd = 8;
   const Aligned aligned(bytes);
-  if (bytes.size() < kIdentifierEnd ||
-      !fb::ProgramBufferHasIdentifier(aligned.data()))
-    return badFile(fmt::format("not a program file: bytes 4 to 7 are not '{}'",
-                               fb::ProgramIdentifier()));
+  if (bytes.size() < kIdentifierEnd || !fb::ProgramBufferHasIdentifier(aligned.data()))
+    return badFile(
+        fmt::format("not a program file: bytes 4 to 7 are not '{}'", fb::ProgramIdentifier()));
   if (!isSound(aligned.data(), bytes.size()))
     return badFile("the program file is damaged: an offset or a size points "
                    "out of it");
-  Expected<Program> program =
-      Reader(*fb::GetProgram(aligned.data()), bytes.size()).run();
+  Expected<Program> program = Reader(*fb::GetProgram(aligned.data()), bytes.size()).run();
   if (!program)
     return program;
   if (Status status = verify(*program); !status)
@@ -370,8 +353,7 @@ struct CloseFile {
 using FileHandle = std::unique_ptr<std::FILE, CloseFile>;
 
 Diagnostic fileError(std::string_view verb, const std::string &path) {
-  return badFile(fmt::format("cannot {} {}: {}", verb, text::quoted(path),
-                             std::strerror(errno)));
+  return badFile(fmt::format("cannot {} {}: {}", verb, text::quoted(path), std::strerror(errno)));
 }
 
 } // namespace
@@ -389,8 +371,8 @@ Expected<Program> loadFile(const std::string &path) {
     got = std::fread(bytes.data() + size, 1, kChunk, file.get());
     bytes.resize(size + got);
     if (bytes.size() > Limits::fileBytes)
-      return badFile(fmt::format("{} has more than {} bytes",
-                                 text::quoted(path), Limits::fileBytes));
+      return badFile(
+          fmt::format("{} has more than {} bytes", text::quoted(path), Limits::fileBytes));
   }
   if (std::ferror(file.get()))
     return fileError("read", path);
@@ -406,8 +388,7 @@ Status saveFile(const Program &program, const std::string &path) {
   FileHandle file(std::fopen(path.c_str(), "wb"));
   if (!file)
     return fileError("create", path);
-  const bool isWritten =
-      std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
+  const bool isWritten = std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size();
   // Closing flushes: a full disk shows here.
   if (!isWritten || std::fclose(file.release()) != 0)
     return fileError("write", path);

@@ -12,8 +12,8 @@ namespace kilnrt {
 namespace {
 
 bool isWordChar(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-         (c >= '0' && c <= '9') || c == '_' || c == '.';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         c == '.';
 }
 
 size_t wordLength(std::string_view s) {
@@ -97,8 +97,8 @@ std::string_view Cursor::word() {
 std::string_view Cursor::run(std::string_view stops) {
   skipBlanks();
   size_t n = 0;
-  while (n < rest.size() && rest[n] != ' ' && rest[n] != '\t' &&
-         rest[n] != '\r' && stops.find(rest[n]) == std::string_view::npos)
+  while (n < rest.size() && rest[n] != ' ' && rest[n] != '\t' && rest[n] != '\r' &&
+         stops.find(rest[n]) == std::string_view::npos)
     ++n;
   std::string_view found = rest.substr(0, n);
   rest.remove_prefix(n);
@@ -116,44 +116,30 @@ Status Cursor::readNumber(T &value, std::string_view what) {
     return makeError(Fault::User,
                      fmt::format("{} {} is out of range, {} to {} fit", what,
                                  text::quoted(rest.substr(0, length)),
-                                 std::numeric_limits<T>::min(),
-                                 std::numeric_limits<T>::max()));
+                                 std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
   rest.remove_prefix(length);
   return Status::ok();
 }
 
-Status Cursor::readInt(int64_t &value, std::string_view what) {
-  return readNumber(value, what);
-}
-Status Cursor::readInt(uint64_t &value, std::string_view what) {
-  return readNumber(value, what);
-}
-Status Cursor::readInt(uint32_t &value, std::string_view what) {
-  return readNumber(value, what);
-}
-Status Cursor::readInt(int32_t &value, std::string_view what) {
-  return readNumber(value, what);
-}
-Status Cursor::readInt(uint16_t &value, std::string_view what) {
-  return readNumber(value, what);
-}
-Status Cursor::readInt(uint8_t &value, std::string_view what) {
-  return readNumber(value, what);
-}
+Status Cursor::readInt(int64_t &value, std::string_view what) { return readNumber(value, what); }
+Status Cursor::readInt(uint64_t &value, std::string_view what) { return readNumber(value, what); }
+Status Cursor::readInt(uint32_t &value, std::string_view what) { return readNumber(value, what); }
+Status Cursor::readInt(int32_t &value, std::string_view what) { return readNumber(value, what); }
+Status Cursor::readInt(uint16_t &value, std::string_view what) { return readNumber(value, what); }
+Status Cursor::readInt(uint8_t &value, std::string_view what) { return readNumber(value, what); }
 
 Status Cursor::readEscape(char &value) {
   const char c = rest.empty() ? '\0' : rest[0];
-  if (c == 'x' && rest.size() >= 3 && hexDigit(rest[1]) >= 0 &&
-      hexDigit(rest[2]) >= 0) {
+  if (c == 'x' && rest.size() >= 3 && hexDigit(rest[1]) >= 0 && hexDigit(rest[2]) >= 0) {
     value = char(hexDigit(rest[1]) * 16 + hexDigit(rest[2]));
     rest.remove_prefix(3);
     return Status::ok();
   }
   if (c != 'n' && c != 't' && c != '\\' && c != '"')
-    return makeError(Fault::User,
-                     fmt::format("unknown escape {} in a string",
-                                 text::quoted("\\" + std::string(1, c))),
-                     R"(known: \n, \t, \\, \" and \xNN)");
+    return makeError(
+        Fault::User,
+        fmt::format("unknown escape {} in a string", text::quoted("\\" + std::string(1, c))),
+        R"(known: \n, \t, \\, \" and \xNN)");
   value = c == 'n' ? '\n' : c == 't' ? '\t' : c;
   rest.remove_prefix(1);
   return Status::ok();
@@ -166,8 +152,7 @@ Status Cursor::readString(std::string &value, std::string_view what) {
   value.clear();
   while (!acceptAdjacent('"')) {
     if (rest.empty())
-      return makeError(Fault::User,
-                       fmt::format("{} has no closing quote", what));
+      return makeError(Fault::User, fmt::format("{} has no closing quote", what));
     char c = rest[0];
     rest.remove_prefix(1);
     if (c == '\\')
@@ -185,8 +170,7 @@ std::string_view Cursor::rawString() {
   return found;
 }
 
-Status Cursor::readEnum(uint32_t &value, isa::EnumCases cases,
-                        std::string_view what) {
+Status Cursor::readEnum(uint32_t &value, isa::EnumCases cases, std::string_view what) {
   std::string_view name = peekWord();
   if (name.empty())
     return expected(what);
@@ -222,15 +206,12 @@ Diagnostic Cursor::expected(std::string_view what, std::string help) {
     size_t n = std::max<size_t>(wordLength(next), 1);
     found = text::quoted(next.substr(0, n));
   }
-  return makeError(Fault::User,
-                   fmt::format("expected {}, found {}", what, found),
-                   std::move(help));
+  return makeError(Fault::User, fmt::format("expected {}, found {}", what, found), std::move(help));
 }
 
 Diagnostic Cursor::unknown(std::string_view what, std::string_view word,
                            const std::vector<std::string_view> &names) {
-  return makeError(Fault::User,
-                   fmt::format("unknown {} {}", what, text::quoted(word)),
+  return makeError(Fault::User, fmt::format("unknown {} {}", what, text::quoted(word)),
                    text::suggest(word, names));
 }
 

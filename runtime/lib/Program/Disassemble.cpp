@@ -19,8 +19,7 @@
 namespace kilnrt {
 namespace {
 
-constexpr std::string_view kRoleNames[] = {"internal", "input", "output",
-                                           "constant"};
+constexpr std::string_view kRoleNames[] = {"internal", "input", "output", "constant"};
 
 class Disassembler {
 public:
@@ -45,8 +44,7 @@ public:
 private:
   template <typename... Args>
   void print(fmt::format_string<Args...> format, Args &&...args) {
-    fmt::format_to(std::back_inserter(out), format,
-                   std::forward<Args>(args)...);
+    fmt::format_to(std::back_inserter(out), format, std::forward<Args>(args)...);
   }
 
   /// A program never verified may hold enum values that have no spelling.
@@ -56,17 +54,15 @@ private:
       if (!text::hasCase(isa::memoryCases(), uint32_t(tensor.memory)) ||
           !text::hasCase(isa::dtypeCases(), uint32_t(tensor.dtype)) ||
           size_t(tensor.role) >= std::size(kRoleNames))
-        return makeError(Fault::User,
-                         fmt::format("tensor {} {} has a memory, dtype or role "
-                                     "without a name",
-                                     i, text::quoted(tensor.name)));
+        return makeError(Fault::User, fmt::format("tensor {} {} has a memory, dtype or role "
+                                                  "without a name",
+                                                  i, text::quoted(tensor.name)));
     }
     for (const Stream &stream : program.streams)
       if (!text::hasCase(isa::engineCases(), uint32_t(stream.engine)))
-        return makeError(Fault::User,
-                         fmt::format("a stream belongs to engine number {}, "
-                                     "which has no name",
-                                     unsigned(stream.engine)));
+        return makeError(Fault::User, fmt::format("a stream belongs to engine number {}, "
+                                                  "which has no name",
+                                                  unsigned(stream.engine)));
     return Status::ok();
   }
 
@@ -197,12 +193,10 @@ private:
         continue;
       Diagnostic error = makeError(
           Fault::User,
-          fmt::format("'{}': operand '{}' names tensor {}, the program has {}",
-                      desc.mnemonic, desc.operands[i].name, access.tensor,
-                      program.tensors.size()),
+          fmt::format("'{}': operand '{}' names tensor {}, the program has {}", desc.mnemonic,
+                      desc.operands[i].name, access.tensor, program.tensors.size()),
           {}, "X-06");
-      error.notes.push_back(
-          {text::placeInStream(engine, index, desc.mnemonic), {}});
+      error.notes.push_back({text::placeInStream(engine, index, desc.mnemonic), {}});
       return error;
     }
     return Status::ok();
@@ -244,8 +238,6 @@ private:
 
 } // namespace
 
-Expected<std::string> disassemble(const Program &program) {
-  return Disassembler(program).run();
-}
+Expected<std::string> disassemble(const Program &program) { return Disassembler(program).run(); }
 
 } // namespace kilnrt

@@ -22,8 +22,7 @@ namespace {
 
 //---- accesses -----------------------------------------------------------===//
 
-Status parsePair(Cursor &cursor, int64_t &step, int64_t &num,
-                 std::string_view first) {
+Status parsePair(Cursor &cursor, int64_t &step, int64_t &num, std::string_view first) {
   if (Status status = cursor.readInt(step, first); !status)
     return status;
   if (!cursor.acceptAdjacent('x'))
@@ -44,13 +43,10 @@ Status parseRows(Cursor &cursor, isa::Access &access) {
   if (first < 0 || first > int64_t{UINT32_MAX})
     return makeError(Fault::User, fmt::format("{} {} is out of range, 0 to {} "
                                               "fit",
-                                              hasStart ? "start" : "row count",
-                                              first, UINT32_MAX));
+                                              hasStart ? "start" : "row count", first, UINT32_MAX));
   if (hasStart) {
     access.partitionStart = uint32_t(first);
-    if (Status status =
-            cursor.readInt(access.partitionCount, "a count after '+'");
-        !status)
+    if (Status status = cursor.readInt(access.partitionCount, "a count after '+'"); !status)
       return status;
   } else {
     access.partitionCount = uint32_t(first);
@@ -75,11 +71,9 @@ Status parseAccessInto(Cursor &cursor, isa::Access &access) {
     do {
       if (access.rank == isa::kMaxFreeDims)
         return makeError(Fault::User,
-                         fmt::format("more than {} free dims in one access",
-                                     isa::kMaxFreeDims));
-      if (Status status =
-              parsePair(cursor, access.step[access.rank],
-                        access.num[access.rank], "a free dim such as 1x512");
+                         fmt::format("more than {} free dims in one access", isa::kMaxFreeDims));
+      if (Status status = parsePair(cursor, access.step[access.rank], access.num[access.rank],
+                                    "a free dim such as 1x512");
           !status)
         return status;
       ++access.rank;
@@ -99,23 +93,20 @@ template <typename Float, typename Bits>
 Status parseReal(std::string_view token, std::string_view field, Bits &bits) {
   const char *end = token.data() + token.size();
   auto fault = [&](std::string_view what) {
-    return makeError(Fault::User, fmt::format("field '{}': {} {}", field,
-                                              text::quoted(token), what));
+    return makeError(Fault::User,
+                     fmt::format("field '{}': {} {}", field, text::quoted(token), what));
   };
   constexpr std::string_view kNaNBits = "nan:0x";
   if (token.starts_with(kNaNBits)) {
-    auto result =
-        std::from_chars(token.data() + kNaNBits.size(), end, bits, 16);
-    if (result.ec != std::errc{} || result.ptr != end ||
-        !std::isnan(std::bit_cast<Float>(bits)))
+    auto result = std::from_chars(token.data() + kNaNBits.size(), end, bits, 16);
+    if (result.ec != std::errc{} || result.ptr != end || !std::isnan(std::bit_cast<Float>(bits)))
       return fault("is not the bits of a NaN");
     return Status::ok();
   }
   Float value = 0;
   auto result = std::from_chars(token.data(), end, value);
   if (result.ec == std::errc::result_out_of_range)
-    return fault(fmt::format("is out of range, float{} holds {} to {}",
-                             8 * sizeof(Float),
+    return fault(fmt::format("is out of range, float{} holds {} to {}", 8 * sizeof(Float),
                              std::numeric_limits<Float>::denorm_min(),
                              std::numeric_limits<Float>::max()));
   if (token.empty() || result.ec != std::errc{} || result.ptr != end)
@@ -171,25 +162,21 @@ Status parsePairs(Cursor &cursor, const isa::FieldDesc &field, int64_t *words) {
   unsigned count = 0;
   while (!cursor.accept(']')) {
     if (count == field.words)
-      return makeError(Fault::User,
-                       fmt::format("field '{}' holds at most {} pairs",
-                                   field.name, field.words / 2));
-    if (Status status = parsePair(cursor, words[count], words[count + 1],
-                                  "a pair such as 1x512, or ']'");
+      return makeError(Fault::User, fmt::format("field '{}' holds at most {} pairs", field.name,
+                                                field.words / 2));
+    if (Status status =
+            parsePair(cursor, words[count], words[count + 1], "a pair such as 1x512, or ']'");
         !status)
       return status;
     for (unsigned i : {count, count + 1})
       if (words[i] != int32_t(words[i]))
-        return makeError(Fault::User,
-                         fmt::format("field '{}' holds {}, which does not fit "
-                                     "32 bits",
-                                     field.name, words[i]));
+        return makeError(Fault::User, fmt::format("field '{}' holds {}, which does not fit "
+                                                  "32 bits",
+                                                  field.name, words[i]));
     count += 2;
   }
   if (count == 0)
-    return makeError(
-        Fault::User,
-        fmt::format("field '{}' needs a pair such as 1x512", field.name));
+    return makeError(Fault::User, fmt::format("field '{}' needs a pair such as 1x512", field.name));
   for (; count < field.words; count += 2) {
     words[count] = 0;
     words[count + 1] = 1;
@@ -202,8 +189,7 @@ Status parsePairs(Cursor &cursor, const isa::FieldDesc &field, int64_t *words) {
 /// Reads "key=value" items into `inst` while they last.
 class InstParser {
 public:
-  InstParser(Cursor &cursor, const OperandResolver &resolve)
-      : cursor(cursor), resolve(resolve) {}
+  InstParser(Cursor &cursor, const OperandResolver &resolve) : cursor(cursor), resolve(resolve) {}
 
   Status parse(isa::Instruction &result, isa::Engine impliedEngine) {
     std::string_view mnemonic = cursor.peekWord();
@@ -240,8 +226,7 @@ private:
 
   Status parseItem(std::string_view key) {
     if (hasSeen(key))
-      return makeError(Fault::User, fmt::format("'{}': '{}' is given twice",
-                                                desc->mnemonic, key));
+      return makeError(Fault::User, fmt::format("'{}': '{}' is given twice", desc->mnemonic, key));
     if (int operand = desc->operandIndex(key); operand >= 0)
       return parseOperand(unsigned(operand));
     if (const isa::FieldDesc *field = desc->field(key))
@@ -273,11 +258,10 @@ private:
     const std::string_view start = cursor.remaining();
     cursor.rawString();
     cursor.run("[");
-    std::string_view spelling =
-        start.substr(0, start.size() - cursor.remaining().size());
+    std::string_view spelling = start.substr(0, start.size() - cursor.remaining().size());
     if (spelling.empty())
-      return cursor.expected(fmt::format("a tensor for operand '{}'",
-                                         desc->operands[operand].name));
+      return cursor.expected(
+          fmt::format("a tensor for operand '{}'", desc->operands[operand].name));
     Expected<OperandTensor> tensor = resolve(spelling, operand);
     if (!tensor)
       return tensor.error();
@@ -306,11 +290,9 @@ private:
 
   Status checkRequired() {
     for (const isa::FieldDesc &field : desc->fields)
-      if (field.required &&
-          std::find(seen.begin(), seen.end(), field.name) == seen.end())
+      if (field.required && std::find(seen.begin(), seen.end(), field.name) == seen.end())
         return makeError(Fault::User,
-                         fmt::format("'{}' lacks the field '{}'",
-                                     desc->mnemonic, field.name),
+                         fmt::format("'{}' lacks the field '{}'", desc->mnemonic, field.name),
                          fmt::format("add {}=..., {}", field.name, field.doc));
     return Status::ok();
   }
@@ -324,8 +306,7 @@ private:
 
 } // namespace
 
-Expected<isa::Access> parseAccess(std::string_view &text,
-                                  const OperandTensor &tensor) {
+Expected<isa::Access> parseAccess(std::string_view &text, const OperandTensor &tensor) {
   Cursor cursor(text);
   isa::Access access;
   access.tensor = tensor.tensor;
@@ -344,16 +325,14 @@ Status parseFieldValue(std::string_view &text, const isa::FieldDesc &field,
   if (field.words == 1) {
     status = parseValue(cursor, field, *words);
   } else {
-    status = cursor.expect(
-        '[', fmt::format("before the values of field '{}'", field.name));
+    status = cursor.expect('[', fmt::format("before the values of field '{}'", field.name));
     if (status && field.kind == isa::FieldKind::I32 && field.words % 2 == 0) {
       status = parsePairs(cursor, field, words);
     } else {
       for (unsigned i = 0; status && i < field.words; ++i)
         status = parseValue(cursor, field, words[i]);
       if (status)
-        status = cursor.expect(
-            ']', fmt::format("after the values of field '{}'", field.name));
+        status = cursor.expect(']', fmt::format("after the values of field '{}'", field.name));
     }
   }
   if (status)
@@ -361,8 +340,7 @@ Status parseFieldValue(std::string_view &text, const isa::FieldDesc &field,
   return status;
 }
 
-Expected<isa::Instruction> parseInstruction(std::string_view &text,
-                                            const OperandResolver &resolve,
+Expected<isa::Instruction> parseInstruction(std::string_view &text, const OperandResolver &resolve,
                                             isa::Engine impliedEngine) {
   Cursor cursor(text);
   isa::Instruction inst;

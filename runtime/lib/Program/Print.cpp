@@ -82,10 +82,9 @@ void appendPairs(std::string &out, const int64_t *words, unsigned count) {
 }
 
 /// The rows of the access: none for a single run of HBM elements.
-void appendRows(std::string &out, const isa::Access &access,
-                std::optional<isa::Memory> memory) {
-  const bool isOneRun = access.partitionStart == 0 &&
-                        access.partitionCount == 1 && access.rowStep == 0;
+void appendRows(std::string &out, const isa::Access &access, std::optional<isa::Memory> memory) {
+  const bool isOneRun =
+      access.partitionStart == 0 && access.partitionCount == 1 && access.rowStep == 0;
   if (isOneRun && memory == isa::Memory::Hbm)
     return;
   const bool showStep = access.rowStep != 0 || memory == isa::Memory::Hbm;
@@ -103,8 +102,7 @@ void appendRows(std::string &out, const isa::Access &access,
 
 } // namespace
 
-void printAccess(std::string &out, const isa::Access &access,
-                 const OperandText &text) {
+void printAccess(std::string &out, const isa::Access &access, const OperandText &text) {
   out += text.name;
   out += '[';
   appendRows(out, access, text.memory);
@@ -122,8 +120,7 @@ void printAccess(std::string &out, const isa::Access &access,
   }
 }
 
-void printFieldValue(std::string &out, const isa::FieldDesc &field,
-                     const isa::Instruction &inst) {
+void printFieldValue(std::string &out, const isa::FieldDesc &field, const isa::Instruction &inst) {
   const int64_t *words = inst.fields.data() + field.word;
   if (field.words == 1)
     return appendValue(out, field, *words);
@@ -150,8 +147,7 @@ bool isDefaultField(const isa::FieldDesc &field, const isa::Instruction &inst) {
 }
 
 void printInstruction(std::string &out, const isa::Instruction &inst,
-                      std::span<const OperandText> operands,
-                      isa::Engine impliedEngine) {
+                      std::span<const OperandText> operands, isa::Engine impliedEngine) {
   const isa::InstDesc &desc = inst.desc();
   out += desc.mnemonic;
   for (size_t i = 0; i < desc.operands.size(); ++i) {
@@ -177,9 +173,7 @@ std::string printInstruction(const isa::Instruction &inst,
   std::array<OperandText, isa::kMaxOperands> operands;
   for (unsigned i = 0; i < isa::kMaxOperands; ++i) {
     const uint32_t tensor = inst.operands[i].tensor;
-    operands[i].name = tensor < tensorNames.size()
-                           ? std::string_view(tensorNames[tensor])
-                           : "?";
+    operands[i].name = tensor < tensorNames.size() ? std::string_view(tensorNames[tensor]) : "?";
   }
   std::string out;
   printInstruction(out, inst, operands);

@@ -20,19 +20,15 @@ int64_t TensorInfo::freeElements() const {
   return n;
 }
 
-int64_t TensorInfo::freeBytes() const {
-  return mulSaturated(freeElements(), isa::bytesOf(dtype));
-}
+int64_t TensorInfo::freeBytes() const { return mulSaturated(freeElements(), isa::bytesOf(dtype)); }
 
 kiln::CallChain Program::chain(uint32_t location) const {
   kiln::CallChain result;
   // A caller precedes its callee, so the walk ends even when the program was
   // never verified.
-  for (uint32_t limit = UINT32_MAX;
-       location < limit && location < locations.size();) {
+  for (uint32_t limit = UINT32_MAX; location < limit && location < locations.size();) {
     const Location &frame = locations[location];
-    std::string file =
-        frame.file < files.size() ? files[frame.file] : std::string();
+    std::string file = frame.file < files.size() ? files[frame.file] : std::string();
     result.push_back({std::move(file), frame.line});
     limit = location;
     location = frame.caller;

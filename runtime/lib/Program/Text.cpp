@@ -64,15 +64,13 @@ void appendString(std::string &out, std::string_view s) {
 
 bool isIdentifier(std::string_view s) {
   auto isStart = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
-           c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
   };
   auto isRest = [&](char c) { return isStart(c) || (c >= '0' && c <= '9'); };
   return !s.empty() && isStart(s[0]) && std::all_of(s.begin(), s.end(), isRest);
 }
 
-std::string_view nearest(std::string_view word,
-                         const std::vector<std::string_view> &names) {
+std::string_view nearest(std::string_view word, const std::vector<std::string_view> &names) {
   // A word too long for any name cannot be near one, and the table of
   // distances stays small whatever the input.
   constexpr size_t kLongestWord = 64;
@@ -89,8 +87,7 @@ std::string_view nearest(std::string_view word,
   return found;
 }
 
-std::string suggest(std::string_view word,
-                    const std::vector<std::string_view> &names) {
+std::string suggest(std::string_view word, const std::vector<std::string_view> &names) {
   if (std::string_view near = nearest(word, names); !near.empty())
     return fmt::format("did you mean {}?", quoted(near));
   if (names.empty())
@@ -116,10 +113,8 @@ bool hasCase(isa::EnumCases cases, uint32_t value) {
                      [&](const isa::EnumCase &c) { return c.value == value; });
 }
 
-std::string placeInStream(isa::Engine engine, size_t record,
-                          std::string_view mnemonic) {
-  std::string place =
-      fmt::format("record {} of the {} stream", record, isa::name(engine));
+std::string placeInStream(isa::Engine engine, size_t record, std::string_view mnemonic) {
+  std::string place = fmt::format("record {} of the {} stream", record, isa::name(engine));
   if (!mnemonic.empty())
     place += fmt::format(", '{}'", mnemonic);
   return place;

@@ -29,19 +29,16 @@ void appendString(std::string &out, std::string_view s);
 bool isIdentifier(std::string_view s);
 /// The one of `names` closest to `word` by edit distance, when it is close
 /// enough to be a slip; otherwise empty. Ties go to the first.
-std::string_view nearest(std::string_view word,
-                         const std::vector<std::string_view> &names);
+std::string_view nearest(std::string_view word, const std::vector<std::string_view> &names);
 /// "did you mean 'x'?", or `names` as a list when nothing is near.
-std::string suggest(std::string_view word,
-                    const std::vector<std::string_view> &names);
+std::string suggest(std::string_view word, const std::vector<std::string_view> &names);
 /// The spellings of an enum.
 std::vector<std::string_view> namesOf(isa::EnumCases cases);
 /// Whether `value` is one of `cases`.
 bool hasCase(isa::EnumCases cases, uint32_t value);
 /// "record 3 of the tensor stream, 'nc_matmul'"; without a mnemonic the last
 /// part is left out.
-std::string placeInStream(isa::Engine engine, size_t record,
-                          std::string_view mnemonic);
+std::string placeInStream(isa::Engine engine, size_t record, std::string_view mnemonic);
 
 } // namespace kilnrt::text
 

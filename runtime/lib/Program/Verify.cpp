@@ -26,11 +26,9 @@ public:
   explicit DeclarationVerifier(const Program &program) : program(program) {}
 
   Status run() {
-    for (auto check :
-         {&DeclarationVerifier::checkHeader,
-          &DeclarationVerifier::checkLocations,
-          &DeclarationVerifier::checkTensors, &DeclarationVerifier::checkTotals,
-          &DeclarationVerifier::checkRoles, &DeclarationVerifier::checkPrivate})
+    for (auto check : {&DeclarationVerifier::checkHeader, &DeclarationVerifier::checkLocations,
+                       &DeclarationVerifier::checkTensors, &DeclarationVerifier::checkTotals,
+                       &DeclarationVerifier::checkRoles, &DeclarationVerifier::checkPrivate})
       if (Status status = (this->*check)(); !status)
         return status;
     return Status::ok();
@@ -39,16 +37,14 @@ public:
 private:
   static Diagnostic fault(std::string message, std::string help = {},
                           std::string_view rule = kBadFile) {
-    return makeError(Fault::User, std::move(message), std::move(help),
-                     std::string(rule));
+    return makeError(Fault::User, std::move(message), std::move(help), std::string(rule));
   }
 
   Diagnostic tensorFault(size_t index, std::string_view what,
                          std::string_view rule = kBadFile) const {
     const TensorInfo &tensor = program.tensors[index];
-    Diagnostic error = fault(
-        fmt::format("tensor {} {} {}", index, text::quoted(tensor.name), what),
-        {}, rule);
+    Diagnostic error =
+        fault(fmt::format("tensor {} {} {}", index, text::quoted(tensor.name), what), {}, rule);
     error.place = program.chain(tensor.location);
     return error;
   }
@@ -58,8 +54,7 @@ private:
   Status checkHeader() {
     if (program.target != kTargetName)
       return fault(fmt::format("the program is for target {}, this is {}",
-                               text::quoted(program.target),
-                               text::quoted(kTargetName)));
+                               text::quoted(program.target), text::quoted(kTargetName)));
     if (uint64_t bytes = fileBytesBound(program); bytes > Limits::fileBytes)
       return fault(fmt::format("the program needs a file of {} bytes, at most "
                                "{} are allowed",
@@ -83,8 +78,8 @@ private:
                                  i, location.caller));
       depths[i] = uint16_t(depths[location.caller] + 1);
       if (depths[i] >= Limits::callDepth)
-        return fault(fmt::format("location {} is nested in more than {} calls",
-                                 i, Limits::callDepth));
+        return fault(
+            fmt::format("location {} is nested in more than {} calls", i, Limits::callDepth));
     }
     return Status::ok();
   }
@@ -107,29 +102,23 @@ private:
     if (tensor.location != kNone && tensor.location >= program.locations.size())
       return tensorFault(index, fmt::format("names location {}, the program "
                                             "has {}",
-                                            tensor.location,
-                                            program.locations.size()));
+                                            tensor.location, program.locations.size()));
     if (!text::hasCase(isa::memoryCases(), uint32_t(tensor.memory)))
-      return tensorFault(
-          index, fmt::format("has unknown memory {}", unsigned(tensor.memory)));
+      return tensorFault(index, fmt::format("has unknown memory {}", unsigned(tensor.memory)));
     if (!text::hasCase(isa::dtypeCases(), uint32_t(tensor.dtype)))
-      return tensorFault(
-          index, fmt::format("has unknown dtype {}", unsigned(tensor.dtype)));
+      return tensorFault(index, fmt::format("has unknown dtype {}", unsigned(tensor.dtype)));
     if (tensor.role > TensorRole::Constant)
-      return tensorFault(
-          index, fmt::format("has unknown role {}", unsigned(tensor.role)));
+      return tensorFault(index, fmt::format("has unknown role {}", unsigned(tensor.role)));
     if (Status status = checkTensorRules(index); !status)
       return status;
-    return tensor.memory == isa::Memory::Hbm ? checkHbmTensor(index)
-                                             : checkOnChipTensor(index);
+    return tensor.memory == isa::Memory::Hbm ? checkHbmTensor(index) : checkOnChipTensor(index);
   }
 
   /// The rules every tensor declaration obeys, in the author's words.
   Status checkTensorRules(size_t index) {
     const TensorInfo &tensor = program.tensors[index];
     const std::string name = text::shown(tensor.name);
-    isa::TensorView view{name, tensor.memory, tensor.dtype, tensor.shape,
-                         tensor.partition};
+    isa::TensorView view{name, tensor.memory, tensor.dtype, tensor.shape, tensor.partition};
     std::optional<isa::TensorAddress> address;
     if (program.flags.placed && tensor.memory != isa::Memory::Hbm)
       address = isa::TensorAddress{tensor.partition, tensor.byte};
@@ -151,10 +140,9 @@ private:
     if (tensor.partition != 0 || tensor.byte != 0)
       return tensorFault(index, "is in HBM, but has an on-chip address");
     if (tensor.freeBytes() > Limits::hbmBytes)
-      return tensorFault(index,
-                         fmt::format("takes {} bytes of HBM, all tensors "
-                                     "together may take {}",
-                                     tensor.freeBytes(), Limits::hbmBytes));
+      return tensorFault(index, fmt::format("takes {} bytes of HBM, all tensors "
+                                            "together may take {}",
+                                            tensor.freeBytes(), Limits::hbmBytes));
     return Status::ok();
   }
 
@@ -169,21 +157,18 @@ private:
       return tensorFault(index,
                          fmt::format("takes partitions {} to {}, the core has "
                                      "{}",
-                                     tensor.partition,
-                                     tensor.partition + tensor.shape[0] - 1,
+                                     tensor.partition, tensor.partition + tensor.shape[0] - 1,
                                      isa::machine.numPartitions));
     if (tensor.byte % isa::machine.sbufMinAlign != 0)
-      return tensorFault(index,
-                         fmt::format("starts at byte {}, which is no "
-                                     "multiple of {}",
-                                     tensor.byte, isa::machine.sbufMinAlign));
+      return tensorFault(index, fmt::format("starts at byte {}, which is no "
+                                            "multiple of {}",
+                                            tensor.byte, isa::machine.sbufMinAlign));
     if (tensor.byte > uint64_t(Limits::onChipBytes) ||
         int64_t(tensor.byte) + tensor.freeBytes() > Limits::onChipBytes)
       return tensorFault(index, fmt::format("starts at byte {} and takes {}, a "
                                             "partition holds at most {} while "
                                             "nothing is placed",
-                                            tensor.byte, tensor.freeBytes(),
-                                            Limits::onChipBytes));
+                                            tensor.byte, tensor.freeBytes(), Limits::onChipBytes));
     return Status::ok();
   }
 
@@ -229,11 +214,10 @@ private:
       if (tensor.role != role)
         continue;
       if (tensor.index >= count)
-        return tensorFault(i, fmt::format("is {} {}, there are {} of them",
-                                          name, tensor.index, count));
+        return tensorFault(
+            i, fmt::format("is {} {}, there are {} of them", name, tensor.index, count));
       if (isTaken[tensor.index])
-        return tensorFault(i, fmt::format("is {} {}, as an earlier tensor is",
-                                          name, tensor.index));
+        return tensorFault(i, fmt::format("is {} {}, as an earlier tensor is", name, tensor.index));
       isTaken[tensor.index] = true;
     }
     return Status::ok();
@@ -242,16 +226,14 @@ private:
   Status checkConstant(size_t index) {
     const TensorInfo &tensor = program.tensors[index];
     if (tensor.index >= program.constants.size())
-      return tensorFault(index,
-                         fmt::format("is constant {}, the program has "
-                                     "{}",
-                                     tensor.index, program.constants.size()));
+      return tensorFault(index, fmt::format("is constant {}, the program has "
+                                            "{}",
+                                            tensor.index, program.constants.size()));
     const size_t bytes = program.constants[tensor.index].data.size();
     if (bytes != uint64_t(tensor.freeBytes()))
-      return tensorFault(index,
-                         fmt::format("takes {} bytes, constant {} has "
-                                     "{}",
-                                     tensor.freeBytes(), tensor.index, bytes));
+      return tensorFault(index, fmt::format("takes {} bytes, constant {} has "
+                                            "{}",
+                                            tensor.freeBytes(), tensor.index, bytes));
     return Status::ok();
   }
 
@@ -269,19 +251,16 @@ private:
       const TensorInfo &tensor = program.tensors[i];
       return std::tuple(tensor.memory, tensor.byte, i);
     };
-    std::sort(order.begin(), order.end(),
-              [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
+    std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return key(a) < key(b); });
     for (size_t i = 1; i < order.size(); ++i) {
       const TensorInfo &before = program.tensors[order[i - 1]];
       const TensorInfo &after = program.tensors[order[i]];
-      if (before.memory == after.memory &&
-          before.byte + uint64_t(before.freeBytes()) > after.byte)
+      if (before.memory == after.memory && before.byte + uint64_t(before.freeBytes()) > after.byte)
         return tensorFault(order[i],
                            fmt::format("starts at byte {}, inside tensor {} "
                                        "{}; tensors of a program not placed "
                                        "do not overlap",
-                                       after.byte, order[i - 1],
-                                       text::quoted(before.name)));
+                                       after.byte, order[i - 1], text::quoted(before.name)));
     }
     return Status::ok();
   }
@@ -291,9 +270,7 @@ private:
 
 } // namespace
 
-Status verifyDeclarations(const Program &program) {
-  return DeclarationVerifier(program).run();
-}
+Status verifyDeclarations(const Program &program) { return DeclarationVerifier(program).run(); }
 
 Status verify(const Program &program) {
   if (Status status = verifyDeclarations(program); !status)

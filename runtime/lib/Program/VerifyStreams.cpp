@@ -19,8 +19,8 @@
 namespace kilnrt {
 namespace {
 
-constexpr std::string_view kBadFile = "X-05", kMalformed = "X-06",
-                           kNeverReached = "X-01", kReadOnly = "K-02";
+constexpr std::string_view kBadFile = "X-05", kMalformed = "X-06", kNeverReached = "X-01",
+                           kReadOnly = "K-02";
 
 /// Where a record stands, for messages.
 struct Place {
@@ -47,24 +47,22 @@ public:
   }
 
 private:
-  Diagnostic fault(const Place &place, std::string_view rule,
-                   std::string message, std::string help = {}) const {
-    Diagnostic error = makeError(Fault::User, std::move(message),
-                                 std::move(help), std::string(rule));
+  Diagnostic fault(const Place &place, std::string_view rule, std::string message,
+                   std::string help = {}) const {
+    Diagnostic error =
+        makeError(Fault::User, std::move(message), std::move(help), std::string(rule));
     error.place = program.chain(place.location);
-    error.notes.push_back(
-        {text::placeInStream(place.engine, place.index, place.mnemonic), {}});
+    error.notes.push_back({text::placeInStream(place.engine, place.index, place.mnemonic), {}});
     return error;
   }
 
   Status checkEngine(size_t index) {
     const isa::Engine engine = program.streams[index].engine;
     auto bad = [&](std::string what) {
-      return makeError(Fault::User, fmt::format("stream {} {}", index, what),
-                       {}, std::string(kBadFile));
+      return makeError(Fault::User, fmt::format("stream {} {}", index, what), {},
+                       std::string(kBadFile));
     };
-    if (engine == isa::Engine::Unknown ||
-        !text::hasCase(isa::engineCases(), uint32_t(engine)))
+    if (engine == isa::Engine::Unknown || !text::hasCase(isa::engineCases(), uint32_t(engine)))
       return bad(fmt::format("belongs to engine number {}, which does not run "
                              "instructions",
                              unsigned(engine)));
@@ -72,8 +70,7 @@ private:
       return bad(fmt::format("belongs to the {} engine, after that of {}; each "
                              "engine has one stream, in the order of their "
                              "numbers",
-                             isa::name(engine),
-                             isa::name(program.streams[index - 1].engine)));
+                             isa::name(engine), isa::name(program.streams[index - 1].engine)));
     return Status::ok();
   }
 
@@ -86,8 +83,7 @@ private:
       if (!record) {
         place.mnemonic = {};
         place.location = kNone;
-        return fault(place, record.error().rule, record.error().message,
-                     record.error().help);
+        return fault(place, record.error().rule, record.error().message, record.error().help);
       }
       place.mnemonic = record->inst.desc().mnemonic;
       place.location = record->location;
@@ -111,9 +107,8 @@ private:
                                record.location, program.locations.size()));
     if (record.inst.engine != place.engine)
       return fault(place, kMalformed,
-                   fmt::format("'{}' for the {} engine stands in the {} stream",
-                               place.mnemonic, isa::name(record.inst.engine),
-                               isa::name(place.engine)));
+                   fmt::format("'{}' for the {} engine stands in the {} stream", place.mnemonic,
+                               isa::name(record.inst.engine), isa::name(place.engine)));
     if (Status status = checkOperands(record.inst, place); !status)
       return status;
     if (Status status = checkRules(record.inst, place); !status)
@@ -138,19 +133,22 @@ private:
                                  "has {}",
                                  role, access.tensor, program.tensors.size()));
       if (countsTooMuch(access))
-        return fault(place, kMalformed,
-                     fmt::format("operand '{}' counts more than {} elements",
-                                 role, Limits::hbmBytes));
+        return fault(
+            place, kMalformed,
+            fmt::format("operand '{}' counts more than {} elements", role, Limits::hbmBytes));
       const TensorInfo &tensor = program.tensors[access.tensor];
-      if (desc.operands[i].isOutput && (tensor.role == TensorRole::Input ||
-                                        tensor.role == TensorRole::Constant))
-        return fault(place, kReadOnly,
-                     fmt::format("{} {} is {} and read-only", role,
-                                 text::quoted(tensor.name),
-                                 tensor.role == TensorRole::Input
-                                     ? "a kernel input"
-                                     : "a constant"),
-                     "declare the parameter as nl::InOut, or copy it");
+      if (!desc.operands[i].isOutput)
+        continue;
+      if (tensor.role == TensorRole::Input)
+        return fault(
+            place, kReadOnly,
+            fmt::format("{} {} is a kernel input and read-only", role, text::quoted(tensor.name)),
+            "declare the parameter as nl::InOut, or copy it");
+      if (tensor.role == TensorRole::Constant)
+        return fault(
+            place, kReadOnly,
+            fmt::format("{} {} is a constant and read-only", role, text::quoted(tensor.name)),
+            "write to a tensor of its own");
     }
     return Status::ok();
   }
@@ -159,9 +157,8 @@ private:
   static bool countsTooMuch(const isa::Access &access) {
     int64_t elements = access.partitionCount;
     for (unsigned i = 0; i < access.rank; ++i)
-      if (access.num[i] > 1 &&
-          (__builtin_mul_overflow(elements, access.num[i], &elements) ||
-           elements > Limits::hbmBytes))
+      if (access.num[i] > 1 && (__builtin_mul_overflow(elements, access.num[i], &elements) ||
+                                elements > Limits::hbmBytes))
         return true;
     return false;
   }
@@ -171,8 +168,8 @@ private:
     for (unsigned i = 0; i < isa::kMaxOperands; ++i)
       if (inst.operands[i].present()) {
         const TensorInfo &tensor = program.tensors[inst.operands[i].tensor];
-        view.tensors[i] = {tensor.name, tensor.memory, tensor.dtype,
-                           tensor.shape, tensor.partition};
+        view.tensors[i] = {tensor.name, tensor.memory, tensor.dtype, tensor.shape,
+                           tensor.partition};
       }
     if (isa::checkInstruction(view, [](isa::Violation) {}))
       return Status::ok();
@@ -200,12 +197,10 @@ private:
                    fmt::format("'{}' waits for or updates a semaphore, but the "
                                "program is not synchronised",
                                place.mnemonic));
-    if (Status status =
-            checkSemaphore(sync.waitSemaphore, sync.waitValue, "waits", place);
+    if (Status status = checkSemaphore(sync.waitSemaphore, sync.waitValue, "waits for", place);
         !status)
       return status;
-    if (Status status = checkSemaphore(sync.updateSemaphore, sync.updateValue,
-                                       "updates", place);
+    if (Status status = checkSemaphore(sync.updateSemaphore, sync.updateValue, "updates", place);
         !status)
       return status;
     if (sync.updateSemaphore != Sync::kNoSemaphore)
@@ -219,35 +214,32 @@ private:
     return Status::ok();
   }
 
-  Status checkSemaphore(uint16_t semaphore, uint32_t value,
-                        std::string_view verb, const Place &place) {
+  Status checkSemaphore(uint16_t semaphore, uint32_t value, std::string_view verb,
+                        const Place &place) {
     if (semaphore == Sync::kNoSemaphore) {
       if (value != 0)
-        return fault(place, kMalformed,
-                     fmt::format("'{}' {} without a semaphore, but with value "
-                                 "{}",
-                                 place.mnemonic, verb, value));
+        return fault(
+            place, kMalformed,
+            fmt::format("'{}' {} no semaphore, but with value {}", place.mnemonic, verb, value));
       return Status::ok();
     }
     if (semaphore >= isa::machine.numSemaphores)
       return fault(place, kMalformed,
                    fmt::format("'{}' {} semaphore {}, the core has {} (0 to "
                                "{})",
-                               place.mnemonic, verb, semaphore,
-                               isa::machine.numSemaphores,
+                               place.mnemonic, verb, semaphore, isa::machine.numSemaphores,
                                isa::machine.numSemaphores - 1));
     return Status::ok();
   }
 
   Status checkUpdate(const Record &record, const Place &place) {
     const Sync &sync = record.sync;
-    if (record.inst.opcode == isa::Opcode::DmaCopy &&
-        sync.updateValue != isa::machine.dmaEngines)
+    if (record.inst.opcode == isa::Opcode::DmaCopy && sync.updateValue != isa::machine.dmaEngines)
       return fault(place, kMalformed,
                    fmt::format("'{}' adds {} to semaphore {}, a DMA adds {}: 1 "
                                "from each of its engines",
-                               place.mnemonic, sync.updateValue,
-                               sync.updateSemaphore, isa::machine.dmaEngines));
+                               place.mnemonic, sync.updateValue, sync.updateSemaphore,
+                               isa::machine.dmaEngines));
     if (sync.updateValue == 0)
       return fault(place, kMalformed,
                    fmt::format("'{}' adds 0 to semaphore {}, an update adds at "
@@ -268,8 +260,7 @@ private:
         return fault(waits[i].place, kNeverReached,
                      fmt::format("'{}' waits until semaphore {} is {}, all its "
                                  "updates add up to {}",
-                                 waits[i].place.mnemonic, i, waits[i].value,
-                                 totals[i]));
+                                 waits[i].place.mnemonic, i, waits[i].value, totals[i]));
     return Status::ok();
   }
 
@@ -284,15 +275,13 @@ private:
       size_t lowest = orders.size();
       for (size_t i = 0; i < orders.size(); ++i)
         if (next[i] < orders[i].size() &&
-            (lowest == orders.size() ||
-             orders[i][next[i]] < orders[lowest][next[lowest]]))
+            (lowest == orders.size() || orders[i][next[i]] < orders[lowest][next[lowest]]))
           lowest = i;
       if (lowest == orders.size())
         return Status::ok();
       const uint32_t order = orders[lowest][next[lowest]];
       if (!isFirst && order == last) {
-        const Place place{
-            program.streams[lowest].engine, next[lowest], {}, kNone};
+        const Place place{program.streams[lowest].engine, next[lowest], {}, kNone};
         return fault(place, kMalformed,
                      fmt::format("order {} is taken by a record of another "
                                  "stream",
@@ -317,8 +306,6 @@ private:
 
 } // namespace
 
-Status verifyStreams(const Program &program) {
-  return StreamVerifier(program).run();
-}
+Status verifyStreams(const Program &program) { return StreamVerifier(program).run(); }
 
 } // namespace kilnrt

@@ -85,10 +85,8 @@ TEST(Codec, RejectsTruncationAtEveryByte) {
       const std::string left = std::to_string(size) + " bytes are left, ";
       EXPECT_EQ(errorOf(std::span(bytes).first(size)),
                 size < 2 ? "truncated record: " + left + "an opcode takes 2"
-                         : "'" + std::string(desc.mnemonic) +
-                               "': truncated record: " + left +
-                               "the instruction takes " +
-                               std::to_string(bytes.size()));
+                         : "'" + std::string(desc.mnemonic) + "': truncated record: " + left +
+                               "the instruction takes " + std::to_string(bytes.size()));
     }
   }
 }
@@ -108,10 +106,7 @@ TEST(Codec, PinsTheLayout) {
   dst.offset = 258;
   dst.step = {3, 1};
   dst.num = {4, 512};
-  record.sync = {.waitSemaphore = 2,
-                 .waitValue = 5,
-                 .updateSemaphore = 3,
-                 .updateValue = 1};
+  record.sync = {.waitSemaphore = 2, .waitValue = 5, .updateSemaphore = 3, .updateValue = 1};
   record.order = 9;
   record.location = 65536;
   const std::vector<std::byte> bytes = encoded(record);
@@ -124,26 +119,38 @@ TEST(Codec, PinsTheLayout) {
   EXPECT_EQ(hex, "3100" // opcode
                  "05"   // engine
                  "01"   // operands present
-                 "0200" "0300"
-                 "05000000" "01000000" // wait and update values
-                 "09000000" "00000100" // order, location
-                 "000000000000f03f"    // value
-                 "07000000" "03" "02" "0000"
-                 "20000000" "10000000" // start, count
-                 "ffffffffffffffff" "0201000000000000"
-                 "0300000000000000" "0100000000000000"
-                 "0000000000000000" "0000000000000000"
-                 "0400000000000000" "0002000000000000"
-                 "0000000000000000" "0000000000000000");
+                 "0200"
+                 "0300"
+                 "05000000"
+                 "01000000" // wait and update values
+                 "09000000"
+                 "00000100"         // order, location
+                 "000000000000f03f" // value
+                 "07000000"
+                 "03"
+                 "02"
+                 "0000"
+                 "20000000"
+                 "10000000" // start, count
+                 "ffffffffffffffff"
+                 "0201000000000000"
+                 "0300000000000000"
+                 "0100000000000000"
+                 "0000000000000000"
+                 "0000000000000000"
+                 "0400000000000000"
+                 "0002000000000000"
+                 "0000000000000000"
+                 "0000000000000000");
   EXPECT_EQ(recordBytes(isa::Opcode::NcMatmul), 24u + 8 + 3 * 96);
   EXPECT_EQ(recordBytes(isa::Opcode::SemaphoreWait), 24u);
   EXPECT_EQ(recordBytes(isa::Opcode(0x7777)), 0u);
 }
 
 TEST(Codec, KeepsEveryBitOfAFloatField) {
-  for (uint32_t bits : {0x00000000u, 0x80000000u, 0x00000001u, 0x7F800000u,
-                        0xFF800000u, 0x7FC00000u, 0xFFC00000u, 0x7F800001u,
-                        0xFFBFFFFFu, 0x7FFFFFFFu, 0x3DCCCCCDu}) {
+  for (uint32_t bits :
+       {0x00000000u, 0x80000000u, 0x00000001u, 0x7F800000u, 0xFF800000u, 0x7FC00000u, 0xFFC00000u,
+        0x7F800001u, 0xFFBFFFFFu, 0x7FFFFFFFu, 0x3DCCCCCDu}) {
     Record record;
     record.inst = isa::makeInstruction(isa::Opcode::Activation);
     auto bytes = encoded(record);
@@ -185,12 +192,9 @@ TEST(Codec, RejectsWithAMessage) {
        "lacks, it has 4"},
       {Opcode::TensorScalar, 24, 99,
        "'tensor_scalar': field 'op0' holds 99, which is no value of its enum"},
-      {Opcode::TensorScalar, 25, 1,
-       "'tensor_scalar': padding byte 25 is not zero"},
-      {Opcode::TensorScalar, 40, 2,
-       "'tensor_scalar': field 'reverse0' holds 2, a bool is 0 or 1"},
-      {Opcode::TensorScalar, 63, 1,
-       "'tensor_scalar': padding byte 57 is not zero"},
+      {Opcode::TensorScalar, 25, 1, "'tensor_scalar': padding byte 25 is not zero"},
+      {Opcode::TensorScalar, 40, 2, "'tensor_scalar': field 'reverse0' holds 2, a bool is 0 or 1"},
+      {Opcode::TensorScalar, 63, 1, "'tensor_scalar': padding byte 57 is not zero"},
       {Opcode::TensorScalar, 68, 5,
        "'tensor_scalar': operand 'dst' has dtype number 5, which the table "
        "lacks"},
@@ -200,8 +204,7 @@ TEST(Codec, RejectsWithAMessage) {
       {Opcode::TensorScalar, 69, 0,
        "'tensor_scalar': operand 'dst' has 0 free dims, but free dim 0 is not "
        "zero"},
-      {Opcode::TensorScalar, 70, 1,
-       "'tensor_scalar': operand 'dst' has padding that is not zero"},
+      {Opcode::TensorScalar, 70, 1, "'tensor_scalar': operand 'dst' has padding that is not zero"},
       {Opcode::TensorScalar, 64 + 40, 1,
        "'tensor_scalar': operand 'dst' has 1 free dims, but free dim 1 is not "
        "zero"},
@@ -258,8 +261,7 @@ TEST(Codec, SaysWhatHasNoEncoding) {
   auto field = [&](std::string_view name, int64_t word) {
     return errorAfter([=](Record &r) { r.inst.setWord(name, word); });
   };
-  EXPECT_EQ(errorAfter([](Record &r) { r.inst.opcode = isa::Opcode(0); }),
-            "unknown opcode 0x0000");
+  EXPECT_EQ(errorAfter([](Record &r) { r.inst.opcode = isa::Opcode(0); }), "unknown opcode 0x0000");
   EXPECT_EQ(errorAfter([](Record &r) { r.inst.engine = isa::Engine(4); }),
             "'activation': unknown engine 4");
   EXPECT_EQ(field("op", 25), "'activation': field 'op' holds 25, which is no "

@@ -20,8 +20,7 @@ TensorInfo tensor(std::string name, isa::Memory memory, isa::DType dtype,
   return info;
 }
 
-Record record(isa::Opcode opcode, isa::Engine engine, uint32_t order,
-              uint32_t location) {
+Record record(isa::Opcode opcode, isa::Engine engine, uint32_t order, uint32_t location) {
   Record r;
   r.inst = isa::makeInstruction(opcode);
   r.inst.engine = engine;
@@ -42,7 +41,12 @@ int64_t anyInt64(Rng &rng) {
 }
 
 int64_t anyReal(Rng &rng, bool narrow) {
-  const double special[] = {0.0, -0.0, 1.0, 0.1f, INFINITY, -INFINITY,
+  const double special[] = {0.0,
+                            -0.0,
+                            1.0,
+                            0.1f,
+                            INFINITY,
+                            -INFINITY,
                             std::numeric_limits<float>::denorm_min(),
                             std::numeric_limits<float>::max()};
   if (rng() % 2)
@@ -57,8 +61,7 @@ int64_t anyReal(Rng &rng, bool narrow) {
   if (!std::isnan(value))
     return isa::bitsOf(double(value));
   // The conversion would quiet the NaN: place its payload by hand.
-  return std::bit_cast<int64_t>(uint64_t{bits >> 31} << 63 |
-                                uint64_t{0x7FF} << 52 |
+  return std::bit_cast<int64_t>(uint64_t{bits >> 31} << 63 | uint64_t{0x7FF} << 52 |
                                 uint64_t{bits & 0x7FFFFF} << 29);
 }
 
@@ -69,8 +72,7 @@ int64_t anyWord(const isa::FieldDesc &field, Rng &rng) {
   case isa::FieldKind::Enum:
     return field.cases[rng() % field.cases.size()].value;
   case isa::FieldKind::I32:
-    return rng() % 2 ? pick({0, 1, -1, INT32_MIN, INT32_MAX}, rng)
-                     : int32_t(rng());
+    return rng() % 2 ? pick({0, 1, -1, INT32_MIN, INT32_MAX}, rng) : int32_t(rng());
   case isa::FieldKind::U32:
     return rng() % 2 ? pick({0, 1, UINT32_MAX}, rng) : uint32_t(rng());
   case isa::FieldKind::F32:
@@ -84,8 +86,7 @@ int64_t anyWord(const isa::FieldDesc &field, Rng &rng) {
 isa::Access anyAccess(uint32_t tensors, Rng &rng) {
   isa::Access access;
   access.tensor = uint32_t(rng() % tensors);
-  access.dtype =
-      isa::DType(isa::dtypeCases()[rng() % isa::dtypeCases().size()].value);
+  access.dtype = isa::DType(isa::dtypeCases()[rng() % isa::dtypeCases().size()].value);
   access.rank = uint8_t(rng() % (isa::kMaxFreeDims + 1));
   access.partitionStart = uint32_t(rng() % 2 ? 0 : rng());
   access.partitionCount = uint32_t(rng() % 2 ? 1 : rng());
@@ -120,11 +121,9 @@ void append(Program &program, const Record &record) {
   for (Stream &stream : program.streams)
     if (stream.engine == record.inst.engine)
       return encodeRecord(record, stream.bytes);
-  auto before = [](const Stream &stream, isa::Engine engine) {
-    return stream.engine < engine;
-  };
-  auto at = std::lower_bound(program.streams.begin(), program.streams.end(),
-                             record.inst.engine, before);
+  auto before = [](const Stream &stream, isa::Engine engine) { return stream.engine < engine; };
+  auto at =
+      std::lower_bound(program.streams.begin(), program.streams.end(), record.inst.engine, before);
   at = program.streams.insert(at, Stream{record.inst.engine, {}});
   encodeRecord(record, at->bytes);
 }
@@ -165,16 +164,10 @@ Program copy() {
   in.sync = {.updateSemaphore = 0, .updateValue = dmas};
   Record move = record(isa::Opcode::TensorCopy, isa::Engine::Vector, 1, 2);
   move.inst.operands = {whole(p, 3), whole(p, 2)};
-  move.sync = {.waitSemaphore = 0,
-               .waitValue = dmas,
-               .updateSemaphore = 1,
-               .updateValue = 1};
+  move.sync = {.waitSemaphore = 0, .waitValue = dmas, .updateSemaphore = 1, .updateValue = 1};
   Record out = record(isa::Opcode::DmaCopy, isa::Engine::Sync, 2, kNone);
   out.inst.operands = {whole(p, 1), whole(p, 3)};
-  out.sync = {.waitSemaphore = 1,
-              .waitValue = 1,
-              .updateSemaphore = 2,
-              .updateValue = dmas};
+  out.sync = {.waitSemaphore = 1, .waitValue = 1, .updateSemaphore = 2, .updateValue = dmas};
   for (const Record *r : {&in, &move, &out})
     append(p, *r);
   return p;
@@ -192,8 +185,7 @@ Program matmul() {
                tensor("t", Memory::Sbuf, isa::DType::BFloat16, {32, 40}),
                tensor("t", Memory::Sbuf, isa::DType::BFloat16, {32, 32}),
                tensor("acc", Memory::Psum, isa::DType::Float32, {32, 40}),
-               tensor("my result", Memory::Sbuf, isa::DType::BFloat16,
-                      {32, 40})};
+               tensor("my result", Memory::Sbuf, isa::DType::BFloat16, {32, 40})};
   p.tensors[0].role = TensorRole::Input;
   p.tensors[1].role = TensorRole::Constant;
   p.tensors[2].role = TensorRole::Output;
@@ -228,21 +220,17 @@ Program matmul() {
 Record randomRecord(const isa::InstDesc &desc, uint32_t tensors, Rng &rng) {
   Record r;
   r.inst.opcode = desc.opcode;
-  r.inst.engine =
-      isa::Engine(isa::engineCases()[rng() % isa::engineCases().size()].value);
+  r.inst.engine = isa::Engine(isa::engineCases()[rng() % isa::engineCases().size()].value);
   for (const isa::FieldDesc &field : desc.fields) {
     // Defaults are printed in another way: make them common.
     const bool isDefault = rng() % 4 == 0;
     for (unsigned i = 0; i < field.words; ++i)
-      r.inst.fields[field.word + i] =
-          isDefault ? field.init : anyWord(field, rng);
+      r.inst.fields[field.word + i] = isDefault ? field.init : anyWord(field, rng);
   }
   for (size_t i = 0; i < desc.operands.size(); ++i)
     if (rng() % 8)
       r.inst.operands[i] = anyAccess(tensors, rng);
-  auto semaphore = [&] {
-    return rng() % 3 ? Sync::kNoSemaphore : uint16_t(rng());
-  };
+  auto semaphore = [&] { return rng() % 3 ? Sync::kNoSemaphore : uint16_t(rng()); };
   r.sync.waitSemaphore = semaphore();
   r.sync.waitValue = uint32_t(pick({0, 1, 16, UINT32_MAX}, rng));
   r.sync.updateSemaphore = semaphore();
@@ -273,14 +261,12 @@ Program randomProgram(Rng &rng) {
     p.files.push_back(names[rng() % std::size(names)]);
   for (size_t i = rng() % 4; i-- > 0;)
     p.locations.push_back(
-        {uint32_t(rng() % 3), uint32_t(rng()),
-         rng() % 2 ? kNone : uint32_t(rng())});
+        {uint32_t(rng() % 3), uint32_t(rng()), rng() % 2 ? kNone : uint32_t(rng())});
   for (const std::string &name : names) {
     TensorInfo info;
     info.name = name;
     info.memory = isa::Memory(rng() % 3);
-    info.dtype =
-        isa::DType(isa::dtypeCases()[rng() % isa::dtypeCases().size()].value);
+    info.dtype = isa::DType(isa::dtypeCases()[rng() % isa::dtypeCases().size()].value);
     info.role = TensorRole(rng() % 4);
     for (size_t i = rng() % 6; i-- > 0;)
       info.shape.push_back(anyInt64(rng));
@@ -300,8 +286,7 @@ Program randomProgram(Rng &rng) {
   for (const isa::EnumCase &engine : isa::engineCases()) {
     Stream stream{isa::Engine(engine.value), {}};
     for (const isa::InstDesc &desc : isa::instructions())
-      encodeRecord(randomRecord(desc, uint32_t(p.tensors.size()), rng),
-                   stream.bytes);
+      encodeRecord(randomRecord(desc, uint32_t(p.tensors.size()), rng), stream.bytes);
     p.streams.push_back(std::move(stream));
   }
   return p;

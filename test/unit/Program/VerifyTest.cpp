@@ -1,1 +1,418 @@
-#include <gtest/gtest.h>
+//===- VerifyTest.cpp - every way a program is refused ---------------------===//
+//
+// Each case changes one thing of a good program and expects the whole text of
+// the refusal.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Samples.h"
+
+#include <gmock/gmock.h>
+
+#include <fmt/format.h>
+
+using namespace kilnrt;
+
+namespace {
+
+using isa::Engine;
+
+/// Rules of instructions and tensors have their texts tested where they are
+/// written: what counts here is that they are asked.
+bool isOfTheTable(std::string_view rule) { return rule != "K-02" && !rule.starts_with("X-"); }
+
+/// "[rule] message | help | file:line ... | note"; empty parts are left out.
+std::string refusal(const Program &program) {
+  Status status = verify(program);
+  if (status)
+    return "accepted";
+  const Diagnostic &error = status.error();
+  std::string text = fmt::format("[{}]", error.rule);
+  EXPECT_FALSE(error.message.empty());
+  if (!isOfTheTable(error.rule)) {
+    text += " " + error.message;
+    if (!error.help.empty())
+      text += " | help: " + error.help;
+  }
+  for (const kiln::FileLine &frame : error.place)
+    text += fmt::format(" | {}:{}", frame.file, frame.line);
+  for (const kiln::DiagnosticNote &note : error.notes)
+    text += " | note: " + note.message;
+  return text;
+}
+
+std::string afterCopy(const std::function<void(Program &)> &change) {
+  Program program = samples::copy();
+  change(program);
+  return refusal(program);
+}
+
+std::string afterMatmul(const std::function<void(Program &)> &change) {
+  Program program = samples::matmul();
+  change(program);
+  return refusal(program);
+}
+
+/// The copy program with record `index` of `engine`'s stream changed.
+std::string afterRecord(Engine engine, size_t index, const std::function<void(Record &)> &change) {
+  return afterCopy([&](Program &p) { samples::edit(p, engine, index, change); });
+}
+
+TEST(Verify, AcceptsTheSamples) {
+  EXPECT_EQ(refusal(samples::copy()), "accepted");
+  EXPECT_EQ(refusal(samples::matmul()), "accepted");
+  EXPECT_EQ(refusal(Program{}), "accepted");
+}
+
+//---- declarations -------------------------------------------------------===//
+
+TEST(Verify, Target) {
+  EXPECT_EQ(afterCopy([](Program &p) { p.target = "trn\x01"; }),
+            R"([X-05] the program is for target 'trn\x01', this is 'trn2')");
+}
+
+TEST(Verify, Locations) {
+  EXPECT_EQ(afterCopy([](Program &p) { p.locations[2].file = 2; }),
+            "[X-05] location 2 names file 2, the program has 2 files");
+  EXPECT_EQ(afterCopy([](Program &p) { p.locations[1].caller = 1; }),
+            "[X-05] location 1 is called from location 1, a caller comes "
+            "first");
+  EXPECT_EQ(afterCopy([](Program &p) { p.locations[0].caller = 2; }),
+            "[X-05] location 0 is called from location 2, a caller comes "
+            "first");
+  auto nested = [](size_t frames) {
+    return afterCopy([=](Program &p) {
+      for (size_t i = p.locations.size(); i < frames; ++i)
+        p.locations.push_back({0, 1, uint32_t(i - 1)});
+      p.locations[1].caller = 0;
+      p.locations[2].caller = 1;
+    });
+  };
+  EXPECT_EQ(nested(1024), "accepted");
+  EXPECT_EQ(nested(1025), "[X-05] location 1024 is nested in more than 1024 calls");
+}
+
+TEST(Verify, TensorEnums) {
+  EXPECT_EQ(afterCopy([](Program &p) { p.tensors[2].memory = isa::Memory(3); }),
+            "[X-05] tensor 2 't' has unknown memory 3 | helpers.h:7 | "
+            "copy.cpp:33");
+  EXPECT_EQ(afterCopy([](Program &p) { p.tensors[2].dtype = isa::DType(99); }),
+            "[X-05] tensor 2 't' has unknown dtype 99 | helpers.h:7 | "
+            "copy.cpp:33");
+  EXPECT_EQ(afterCopy([](Program &p) { p.tensors[0].role = TensorRole(4); }),
+            "[X-05] tensor 0 'x' has unknown role 4");
+  EXPECT_EQ(afterCopy([](Program &p) { p.tensors[0].location = 3; }),
+            "[X-05] tensor 0 'x' names location 3, the program has 3");
+}
+
+TEST(Verify, TensorShapes) {
+  auto withShape = [](size_t tensor, std::vector<int64_t> shape) {
+    return afterCopy([&](Program &p) { p.tensors[tensor].shape = shape; });
+  };
+  EXPECT_EQ(withShape(0, {}), "[V-02] | note: tensor 0 of the program");
+  EXPECT_EQ(withShape(0, {128, 0}), "[V-02] | note: tensor 0 of the program");
+  EXPECT_EQ(withShape(0, {-1, 512}), "[V-02] | note: tensor 0 of the program");
+  EXPECT_EQ(withShape(0, {1, 1, 1, 1, 128, 512}), "[S-06] | note: tensor 0 of the program");
+  EXPECT_EQ(withShape(0, {INT64_MAX, INT64_MAX}), "[M-02] | note: tensor 0 of the program");
+  // 16 GiB, less the other tensor.
+  EXPECT_EQ(withShape(0, {(int64_t{1} << 32) - 65536, 1}), "accepted");
+  EXPECT_EQ(withShape(0, {(int64_t{1} << 32) - 65535, 1}),
+            "[X-05] the program's HBM tensors take more than 17179869184 bytes");
+  EXPECT_EQ(withShape(0, {(int64_t{1} << 32) + 1, 1}),
+            "[X-05] tensor 0 'x' takes 17179869188 bytes of HBM, all tensors together may take "
+            "17179869184");
+  EXPECT_EQ(withShape(2, {128}),
+            "[P-02] | helpers.h:7 | copy.cpp:33 | note: tensor 2 of the program");
+  EXPECT_EQ(withShape(2, {129, 512}),
+            "[P-01] | helpers.h:7 | copy.cpp:33 | note: tensor 2 of the program");
+  EXPECT_EQ(withShape(2, {128, 53247}),
+            "[M-02] | helpers.h:7 | copy.cpp:33 | note: tensor 2 of the program");
+}
+
+TEST(Verify, Addresses) {
+  auto at = [](uint32_t partition, uint64_t byte) {
+    return afterCopy([=](Program &p) {
+      p.tensors[3].partition = partition;
+      p.tensors[3].byte = byte;
+    });
+  };
+  EXPECT_EQ(at(0, 210936), "accepted");
+  EXPECT_EQ(at(0, 210940), "[M-03] | copy.cpp:35 | note: tensor 3 of the program");
+  EXPECT_EQ(at(0, UINT64_MAX - 3), "[M-03] | copy.cpp:35 | note: tensor 3 of the program");
+  EXPECT_EQ(at(0, 2), "[M-03] | copy.cpp:35 | note: tensor 3 of the program");
+  EXPECT_EQ(at(1, 0), "[M-07] | copy.cpp:35 | note: tensor 3 of the program");
+  EXPECT_EQ(at(UINT32_MAX, 0), "[M-07] | copy.cpp:35 | note: tensor 3 of the program");
+  EXPECT_EQ(afterCopy([](Program &p) { p.tensors[0].byte = 4; }),
+            "[X-05] tensor 0 'x' is in HBM, but has an on-chip address");
+  EXPECT_EQ(afterCopy([](Program &p) { p.tensors[0].partition = 4; }),
+            "[X-05] tensor 0 'x' is in HBM, but has an on-chip address");
+  EXPECT_EQ(afterCopy([](Program &p) { p.tensors[2].role = TensorRole::Input; }),
+            "[X-05] tensor 2 't' is an input, output or constant on chip, those are in HBM | "
+            "helpers.h:7 | copy.cpp:33");
+  EXPECT_EQ(afterMatmul([](Program &p) {
+              p.flags.placed = true;
+              p.tensors[5].byte = 1024;
+            }),
+            "[M-06] | note: tensor 5 of the program");
+}
+
+TEST(Verify, PrivateRanges) {
+  auto at = [](uint32_t partition, uint64_t byte) {
+    return afterMatmul([=](Program &p) {
+      p.tensors[4].partition = partition;
+      p.tensors[4].byte = byte;
+    });
+  };
+  EXPECT_EQ(at(0, 80), "accepted");
+  EXPECT_EQ(at(0, 76), "[X-05] tensor 4 't' starts at byte 76, inside tensor 3 't'; tensors of a "
+                       "program not placed do not overlap");
+  EXPECT_EQ(at(0, 82), "[X-05] tensor 4 't' starts at byte 82, which is no multiple of 4");
+  EXPECT_EQ(at(32, 76), "[X-05] tensor 4 't' starts at byte 76, inside tensor 3 't'; tensors of a "
+                        "program not placed do not overlap");
+  EXPECT_EQ(at(96, 80), "[P-06] | m.cpp:12 | note: record 0 of the tensor stream, 'nc_matmul'");
+  EXPECT_EQ(at(97, 80), "[M-07] | note: tensor 4 of the program");
+  EXPECT_EQ(at(0, (uint64_t{1} << 30) - 64), "accepted");
+  EXPECT_EQ(at(0, (uint64_t{1} << 30) - 60),
+            "[X-05] tensor 4 't' starts at byte 1073741764 and takes 64, a partition holds at most "
+            "1073741824 while nothing is placed");
+  EXPECT_EQ(at(0, UINT64_MAX - 3),
+            "[X-05] tensor 4 't' starts at byte 18446744073709551612 and takes 64, a partition "
+            "holds at most 1073741824 while nothing is placed");
+}
+
+TEST(Verify, Roles) {
+  EXPECT_EQ(afterCopy([](Program &p) { p.tensors[0].index = 1; }),
+            "[X-05] tensor 0 'x' is input 1, there are 1 of them");
+  EXPECT_EQ(afterCopy([](Program &p) {
+              p.tensors.push_back(p.tensors[1]);
+              p.tensors.back().name = "z";
+            }),
+            "[X-05] tensor 4 'z' is output 0, as an earlier tensor is");
+  EXPECT_EQ(afterCopy([](Program &p) { p.tensors[2].index = 1; }),
+            "[X-05] tensor 2 't' has index 1, but is no input, output or constant | helpers.h:7 | "
+            "copy.cpp:33");
+  EXPECT_EQ(afterMatmul([](Program &p) { p.constants.clear(); }),
+            "[X-05] tensor 1 'eye' is constant 0, the program has 0");
+  EXPECT_EQ(afterMatmul([](Program &p) { p.constants[0].data.pop_back(); }),
+            "[X-05] tensor 1 'eye' takes 2048 bytes, constant 0 has 2047");
+}
+
+//---- streams ------------------------------------------------------------===//
+
+TEST(Verify, Engines) {
+  EXPECT_EQ(afterCopy([](Program &p) { p.streams[0].engine = Engine(4); }),
+            "[X-05] stream 0 belongs to engine number 4, which does not run instructions");
+  EXPECT_EQ(afterCopy([](Program &p) { p.streams[0].engine = Engine::Unknown; }),
+            "[X-05] stream 0 belongs to engine number 0, which does not run instructions");
+  EXPECT_EQ(afterCopy([](Program &p) { std::swap(p.streams[0], p.streams[1]); }),
+            "[X-05] stream 1 belongs to the vector engine, after that of sync; each engine has one "
+            "stream, in the order of their numbers");
+  EXPECT_EQ(afterCopy([](Program &p) { p.streams[1].engine = Engine::Vector; }),
+            "[X-05] stream 1 belongs to the vector engine, after that of vector; each engine has "
+            "one stream, in the order of their numbers");
+  EXPECT_EQ(afterRecord(Engine::Vector, 0, [](Record &r) { r.inst.engine = Engine::Scalar; }),
+            "[X-06] 'tensor_copy' for the scalar engine stands in the vector stream | copy.cpp:35 "
+            "| note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(afterCopy([](Program &p) {
+              p.streams.erase(p.streams.begin());
+              samples::edit(p, Engine::Sync, 1, [](Record &r) {
+                const auto operands = r.inst.operands;
+                r.inst = isa::makeInstruction(isa::Opcode::TensorCopy);
+                r.inst.engine = Engine::Sync;
+                r.inst.operands = operands;
+              });
+            }),
+            "[B-07] | note: record 1 of the sync stream, 'tensor_copy'");
+}
+
+TEST(Verify, Records) {
+  EXPECT_EQ(afterCopy([](Program &p) { p.streams[1].bytes.pop_back(); }),
+            "[X-06] 'dma_copy': truncated record: 223 bytes are left, the instruction takes 224 | "
+            "note: record 1 of the sync stream");
+  EXPECT_EQ(afterCopy([](Program &p) { p.streams[0].bytes[0] = std::byte{0xEE}; }),
+            "[X-06] unknown opcode 0x00ee | note: record 0 of the vector stream");
+  EXPECT_EQ(afterRecord(Engine::Vector, 0, [](Record &r) { r.location = 3; }),
+            "[X-06] the record names location 3, the program has 3 | note: record 0 of the vector "
+            "stream, 'tensor_copy'");
+}
+
+TEST(Verify, Order) {
+  EXPECT_EQ(afterRecord(Engine::Sync, 1, [](Record &r) { r.order = 0; }),
+            "[X-06] order 0 follows order 0, a stream keeps the program's order | note: record 1 "
+            "of the sync stream, 'dma_copy'");
+  EXPECT_EQ(afterRecord(Engine::Sync, 0, [](Record &r) { r.order = 2; }),
+            "[X-06] order 2 follows order 2, a stream keeps the program's order | note: record 1 "
+            "of the sync stream, 'dma_copy'");
+  EXPECT_EQ(
+      afterRecord(Engine::Sync, 1, [](Record &r) { r.order = 1; }),
+      "[X-06] order 1 is taken by a record of another stream | note: record 1 of the sync stream");
+  EXPECT_EQ(afterRecord(Engine::Sync, 1, [](Record &r) { r.order = UINT32_MAX; }), "accepted");
+}
+
+TEST(Verify, Operands) {
+  auto source = [](const std::function<void(isa::Access &)> &change) {
+    return afterRecord(Engine::Vector, 0, [&](Record &r) { change(r.inst.operands[1]); });
+  };
+  EXPECT_EQ(source([](isa::Access &a) { a.tensor = 4; }),
+            "[X-06] operand 'src' names tensor 4, the program has 4 | copy.cpp:35 | note: record 0 "
+            "of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a = {}; }),
+            "[X-06] tensor_copy has no 'src' operand | help: pass a tensor as src | copy.cpp:35 | "
+            "note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.tensor = 0; }),
+            "[B-06] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.offset = 1; }),
+            "[V-11] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.offset = -1; }),
+            "[V-11] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.offset = INT64_MAX; }),
+            "[V-11] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.step[0] = INT64_MIN; }),
+            "[V-11] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.num[0] = INT64_MAX; }),
+            "[X-06] operand 'src' counts more than 17179869184 elements | copy.cpp:35 | note: "
+            "record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.num[0] = 0; }),
+            "[V-02] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.num[0] = -5; }),
+            "[V-02] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) {
+              a.rank = 4;
+              a.num = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+            }),
+            "[X-06] operand 'src' counts more than 17179869184 elements | copy.cpp:35 | note: "
+            "record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.rowStep = 1; }),
+            "[V-11] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.partitionStart = 1; }),
+            "[V-01] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.partitionCount = UINT32_MAX; }),
+            "[X-06] operand 'src' counts more than 17179869184 elements | copy.cpp:35 | note: "
+            "record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.partitionCount = 64; }),
+            "[P-04] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) {
+              a.rank = 0;
+              a.step[0] = a.num[0] = 0;
+            }),
+            "[P-02] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(source([](isa::Access &a) {
+              a.dtype = isa::DType::BFloat16;
+              a.offset = 512;
+            }),
+            "accepted");
+  EXPECT_EQ(source([](isa::Access &a) {
+              a.dtype = isa::DType::BFloat16;
+              a.offset = 513;
+            }),
+            "[V-11] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+}
+
+TEST(Verify, HbmAccesses) {
+  auto source = [](const std::function<void(isa::Access &)> &change) {
+    return afterRecord(Engine::Sync, 0, [&](Record &r) { change(r.inst.operands[1]); });
+  };
+  EXPECT_EQ(source([](isa::Access &a) { a.partitionStart = 1; }),
+            "[X-06] src 'x' is in HBM and has start partition 1 | helpers.h:7 | copy.cpp:33 | "
+            "note: record 0 of the sync stream, 'dma_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.rowStep = 513; }),
+            "[V-11] | helpers.h:7 | copy.cpp:33 | note: record 0 of the sync stream, 'dma_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.rowStep = INT64_MIN; }),
+            "[V-11] | helpers.h:7 | copy.cpp:33 | note: record 0 of the sync stream, 'dma_copy'");
+  EXPECT_EQ(source([](isa::Access &a) { a.partitionCount = 127; }),
+            "[S-09] | helpers.h:7 | copy.cpp:33 | note: record 0 of the sync stream, 'dma_copy'");
+  EXPECT_EQ(source([](isa::Access &a) {
+              a.step[0] = 0;
+              a.num[0] = int64_t{1} << 28;
+            }),
+            "[X-06] operand 'src' counts more than 17179869184 elements | helpers.h:7 | "
+            "copy.cpp:33 | note: record 0 of the sync stream, 'dma_copy'");
+}
+
+TEST(Verify, ReadOnlyTensors) {
+  EXPECT_EQ(afterRecord(Engine::Sync, 1, [](Record &r) { r.inst.operands[0].tensor = 0; }),
+            "[K-02] dst 'x' is a kernel input and read-only | help: declare the parameter as "
+            "nl::InOut, or copy it | note: record 1 of the sync stream, 'dma_copy'");
+  EXPECT_EQ(afterMatmul([](Program &p) {
+              p.tensors[1].shape = {32, 40};
+              p.constants[0].data.resize(32 * 40 * 2);
+              samples::edit(p, Engine::Sync, 2, [](Record &r) { r.inst.operands[0].tensor = 1; });
+            }),
+            "[K-02] dst 'eye' is a constant and read-only | help: write to a tensor of its own | "
+            "m.cpp:12 | note: record 2 of the sync stream, 'dma_copy'");
+}
+
+//---- semaphores ---------------------------------------------------------===//
+
+TEST(Verify, Semaphores) {
+  auto sync = [](Sync value) {
+    return afterRecord(Engine::Vector, 0, [=](Record &r) { r.sync = value; });
+  };
+  EXPECT_EQ(sync({.waitSemaphore = 0, .waitValue = 16, .updateSemaphore = 1, .updateValue = 1}),
+            "accepted");
+  EXPECT_EQ(sync({.waitSemaphore = 0, .waitValue = 17, .updateSemaphore = 1, .updateValue = 1}),
+            "[X-01] 'tensor_copy' waits until semaphore 0 is 17, all its updates add up to 16 | "
+            "copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(sync({.waitSemaphore = 255, .waitValue = 1, .updateSemaphore = 1, .updateValue = 1}),
+            "[X-01] 'tensor_copy' waits until semaphore 255 is 1, all its updates add up to 0 | "
+            "copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(sync({.waitSemaphore = 256, .waitValue = 16, .updateSemaphore = 1, .updateValue = 1}),
+            "[X-06] 'tensor_copy' waits for semaphore 256, the core has 256 (0 to 255) | "
+            "copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(sync({.updateSemaphore = 256, .updateValue = 1}),
+            "[X-06] 'tensor_copy' updates semaphore 256, the core has 256 (0 to 255) | copy.cpp:35 "
+            "| note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(sync({.updateSemaphore = 1, .updateValue = 0}),
+            "[X-06] 'tensor_copy' adds 0 to semaphore 1, an update adds at least 1 | copy.cpp:35 | "
+            "note: record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(sync({.waitValue = 16, .updateSemaphore = 1, .updateValue = 1}),
+            "[X-06] 'tensor_copy' waits for no semaphore, but with value 16 | copy.cpp:35 | note: "
+            "record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(sync({.updateValue = 1}),
+            "[X-06] 'tensor_copy' updates no semaphore, but with value 1 | copy.cpp:35 | note: "
+            "record 0 of the vector stream, 'tensor_copy'");
+  EXPECT_EQ(sync({}), "[X-01] 'dma_copy' waits until semaphore 1 is 1, all its updates add up to 0 "
+                      "| note: record 1 of the sync stream, 'dma_copy'");
+  EXPECT_EQ(sync({.updateSemaphore = 1, .updateValue = UINT32_MAX}), "accepted");
+  EXPECT_EQ(
+      sync({.updateSemaphore = 0, .updateValue = UINT32_MAX}),
+      "[X-06] the updates of semaphore 0 add up to 4294967311 here, a semaphore counts to "
+      "4294967295 | helpers.h:7 | copy.cpp:33 | note: record 0 of the sync stream, 'dma_copy'");
+}
+
+TEST(Verify, DmaUpdates) {
+  auto adds = [](uint32_t value) {
+    return afterRecord(Engine::Sync, 1, [=](Record &r) { r.sync.updateValue = value; });
+  };
+  EXPECT_EQ(adds(16), "accepted");
+  EXPECT_EQ(adds(1), "[X-06] 'dma_copy' adds 1 to semaphore 2, a DMA adds 16: 1 from each of its "
+                     "engines | note: record 1 of the sync stream, 'dma_copy'");
+  EXPECT_EQ(adds(32), "[X-06] 'dma_copy' adds 32 to semaphore 2, a DMA adds 16: 1 from each of its "
+                      "engines | note: record 1 of the sync stream, 'dma_copy'");
+  EXPECT_EQ(afterRecord(Engine::Sync, 1,
+                        [=](Record &r) {
+                          r.sync.updateSemaphore = Sync::kNoSemaphore;
+                          r.sync.updateValue = 0;
+                        }),
+            "accepted");
+}
+
+TEST(Verify, UnsynchronisedProgramsHaveNoSync) {
+  EXPECT_EQ(afterCopy([](Program &p) { p.flags.synchronised = false; }),
+            "[X-06] 'tensor_copy' waits for or updates a semaphore, but the program is not "
+            "synchronised | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+}
+
+//---- names --------------------------------------------------------------===//
+
+TEST(Verify, ShowsHostileNamesTame) {
+  Program program = samples::copy();
+  program.tensors[2].name = "\x1b[31m" + std::string(100, 'a');
+  samples::edit(program, Engine::Vector, 0, [](Record &r) { r.inst.operands[1].offset = 1; });
+  Status status = verify(program);
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message,
+              testing::HasSubstr("'\\x1b[31m" + std::string(55, 'a') + "...'"));
+}
+
+} // namespace
