@@ -118,7 +118,11 @@ void matmulBank(const InstView &view, std::string_view id,
   int64_t size = bytesOf(dst.dtype);
   int64_t first = mulSaturated(range.first, size),
           last = addSaturated(mulSaturated(range.last, size), size - 1);
-  if (first < 0 || first / bank == last / bank)
+  // An access that leaves its tensor has been reported.
+  const TensorView &tensor = view.tensors[Dst];
+  bool inside = first >= 0 && last < mulSaturated(tensor.freeElements(),
+                                                  bytesOf(tensor.dtype));
+  if (!inside || first / bank == last / bank)
     return;
   if (last - first >= bank)
     return report(sink, id, Dst,
