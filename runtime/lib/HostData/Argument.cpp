@@ -29,25 +29,20 @@ struct Generator {
   TensorSource source;
 };
 constexpr Generator kGenerators[] = {
-    {"zeros", TensorSource::Zeros}, {"ones", TensorSource::Ones},
-    {"iota", TensorSource::Iota},   {"rand", TensorSource::Rand},
-    {"randn", TensorSource::Randn},
+    {"zeros", TensorSource::Zeros}, {"ones", TensorSource::Ones},   {"iota", TensorSource::Iota},
+    {"rand", TensorSource::Rand},   {"randn", TensorSource::Randn},
 };
 
-constexpr std::string_view kDTypes =
-    "float32, bfloat16, float16, int32 and uint8";
+constexpr std::string_view kDTypes = "float32, bfloat16, float16, int32 and uint8";
 
 Diagnostic usage(std::string message, std::string help) {
   return makeError(Fault::Usage, std::move(message), std::move(help));
 }
 
 bool isDigits(std::string_view text) {
-  return !text.empty() &&
-         text.find_first_not_of("0123456789") == std::string_view::npos;
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
-bool startsWithDigit(std::string_view text) {
-  return !text.empty() && isDigits(text.substr(0, 1));
-}
+bool startsWithDigit(std::string_view text) { return !text.empty() && isDigits(text.substr(0, 1)); }
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> fields;
@@ -75,17 +70,18 @@ constexpr std::pair<std::string_view, DType> kDTypeAliases[] = {
 
 Diagnostic unknownDType(std::string_view text, std::string_view spelt) {
   const bool number = isDigits(spelt);
-  std::vector<std::string> known = {
-      "f32",  "bf16",    "f16",      "i32",     "u8",    "ui8",  "fp32",
-      "fp16", "float32", "bfloat16", "float16", "int32", "uint8"};
-  auto nearest = detail::nearestWord(spelt, known, 2);
-  std::string help =
-      number    ? "a seed stands after the dtype, as in 'rand:4x4:f32:7'"
-      : nearest ? fmt::format("did you mean '{}'?", *nearest)
-                : "write 'f32', 'bf16', 'f16', 'i32' or 'u8'";
-  return usage(fmt::format("'{}' has dtype '{}'; dtypes are {}",
-                           printable(text), printable(spelt), kDTypes),
-               std::move(help));
+  std::vector<std::string> known = {"f32",     "bf16",  "f16",  "i32",     "u8",
+                                    "ui8",     "fp32",  "fp16", "float32", "bfloat16",
+                                    "float16", "int32", "uint8"};
+  // Two letters are near everything.
+  auto nearest = detail::nearestWord(spelt, known,
+                                     spelt.size() < 3 ? 0 : std::min<size_t>(2, spelt.size() / 2));
+  std::string help = number    ? "a seed stands after the dtype, as in 'rand:4x4:f32:7'"
+                     : nearest ? fmt::format("did you mean '{}'?", *nearest)
+                               : "write 'f32', 'bf16', 'f16', 'i32' or 'u8'";
+  return usage(
+      fmt::format("'{}' has dtype '{}'; dtypes are {}", printable(text), printable(spelt), kDTypes),
+      std::move(help));
 }
 
 //---- scalars ------------------------------------------------------------===//
@@ -119,12 +115,10 @@ bool looksDecimal(std::string_view text, bool &isInteger) {
   return text.empty();
 }
 
-Expected<Value> parseInteger(std::string_view text,
-                             std::string_view signedDigits) {
+Expected<Value> parseInteger(std::string_view text, std::string_view signedDigits) {
   int64_t value = 0;
-  if (std::from_chars(signedDigits.data(),
-                      signedDigits.data() + signedDigits.size(), value)
-          .ec != std::errc())
+  if (std::from_chars(signedDigits.data(), signedDigits.data() + signedDigits.size(), value).ec !=
+      std::errc())
     return usage(fmt::format("integer '{}' does not fit 64 bits; it is at "
                              "least -2^63 and below 2^63",
                              printable(text)),
@@ -132,14 +126,11 @@ Expected<Value> parseInteger(std::string_view text,
   return Value(value);
 }
 
-Expected<Value> parseFloat(std::string_view text,
-                           std::string_view signedDecimal) {
+Expected<Value> parseFloat(std::string_view text, std::string_view signedDecimal) {
   double value = 0;
-  if (std::from_chars(signedDecimal.data(),
-                      signedDecimal.data() + signedDecimal.size(), value)
+  if (std::from_chars(signedDecimal.data(), signedDecimal.data() + signedDecimal.size(), value)
           .ec != std::errc())
-    return usage(fmt::format("number '{}' is out of the range of float64",
-                             printable(text)),
+    return usage(fmt::format("number '{}' is out of the range of float64", printable(text)),
                  "write 'inf', '-inf' or '0' if that is meant");
   return Value(value);
 }
@@ -148,13 +139,11 @@ MaybeScalar parseScalar(std::string_view text) {
   if (text == "true" || text == "false")
     return Expected<Value>(Value(text == "true"));
   if (text == "True" || text == "False")
-    return Expected<Value>(usage(
-        fmt::format("'{}' is Python's spelling; a bool is 'true' or 'false'",
-                    text),
-        fmt::format("write '{}'", text == "True" ? "true" : "false")));
+    return Expected<Value>(
+        usage(fmt::format("'{}' is Python's spelling; a bool is 'true' or 'false'", text),
+              fmt::format("write '{}'", text == "True" ? "true" : "false")));
   const bool negative = text.starts_with('-');
-  const std::string_view magnitude =
-      text.substr(negative || text.starts_with('+') ? 1 : 0);
+  const std::string_view magnitude = text.substr(negative || text.starts_with('+') ? 1 : 0);
   constexpr double inf = std::numeric_limits<double>::infinity();
   if (magnitude == "inf")
     return Expected<Value>(Value(negative ? -inf : inf));
@@ -163,28 +152,21 @@ MaybeScalar parseScalar(std::string_view text) {
   bool isInteger = false;
   if (!looksDecimal(magnitude, isInteger))
     return std::nullopt;
-  const std::string_view number =
-      negative ? text : magnitude; // from_chars takes no '+'
+  const std::string_view number = negative ? text : magnitude; // from_chars takes no '+'
   return isInteger ? parseInteger(text, number) : parseFloat(text, number);
 }
 
 //---- generators ---------------------------------------------------------===//
 
-Expected<std::vector<int64_t>> parseShape(std::string_view text,
-                                          std::string_view spelt) {
+Expected<std::vector<int64_t>> parseShape(std::string_view text, std::string_view spelt) {
   const unsigned maxRank = kiln::isa::machine.maxRank;
   const auto wrong = [&](std::string_view what) {
     std::string usual(spelt);
     std::replace_if(
         usual.begin(), usual.end(),
-        [](char c) {
-          return std::string_view(",*X").find(c) != std::string_view::npos;
-        },
-        'x');
-    bool fixed = usual != spelt &&
-                 usual.find_first_not_of("0123456789x") == std::string::npos;
-    return usage(fmt::format("'{}' has shape '{}'; {}", printable(text),
-                             printable(spelt), what),
+        [](char c) { return std::string_view(",*X").find(c) != std::string_view::npos; }, 'x');
+    bool fixed = usual != spelt && usual.find_first_not_of("0123456789x") == std::string::npos;
+    return usage(fmt::format("'{}' has shape '{}'; {}", printable(text), printable(spelt), what),
                  fixed ? fmt::format("write '{}'", usual)
                        : "a shape is extents joined by 'x', as in '512x256'");
   };
@@ -196,101 +178,84 @@ Expected<std::vector<int64_t>> parseShape(std::string_view text,
     if (!isDigits(extent))
       return wrong(fmt::format("'{}' is not an extent", printable(extent)));
     int64_t value = 0;
-    if (std::from_chars(extent.data(), extent.data() + extent.size(), value)
-            .ec != std::errc())
+    if (std::from_chars(extent.data(), extent.data() + extent.size(), value).ec != std::errc())
       return wrong(fmt::format("extent {} is above {}", printable(extent),
                                std::numeric_limits<int64_t>::max()));
     if (value == 0)
-      return wrong(fmt::format("extent {} is 0; every extent is at least 1",
-                               shape.size()));
+      return wrong(fmt::format("extent {} is 0; every extent is at least 1", shape.size()));
     shape.push_back(value);
   }
   if (shape.size() > maxRank)
-    return wrong(fmt::format("that is rank {}; a tensor has rank 1 to {}",
-                             shape.size(), maxRank));
+    return wrong(fmt::format("that is rank {}; a tensor has rank 1 to {}", shape.size(), maxRank));
   return shape;
 }
 
-Status checkBytes(std::string_view text, std::span<const int64_t> shape,
-                  DType dtype, uint64_t maxBytes) {
+Status checkBytes(std::string_view text, std::span<const int64_t> shape, DType dtype,
+                  uint64_t maxBytes) {
   const auto bytes = detail::byteCount(shape, kiln::isa::bytesOf(dtype));
   if (bytes && *bytes <= maxBytes)
     return Status::ok();
-  return makeError(
-      Fault::Limit,
-      fmt::format("'{}' needs {} bytes; a tensor has at most {}",
-                  printable(text),
-                  bytes ? std::to_string(*bytes) : "more than 2^63", maxBytes));
+  return makeError(Fault::Limit,
+                   fmt::format("'{}' needs {} bytes; a tensor has at most {}", printable(text),
+                               bytes ? std::to_string(*bytes) : "more than 2^63", maxBytes));
 }
 
 /// Values some dtypes cannot hold.
 Status checkRange(std::string_view text, const TensorArgument &tensor,
                   std::vector<Diagnostic> &notes) {
   const std::string_view dtype = kiln::isa::name(tensor.dtype);
-  const bool random = tensor.source == TensorSource::Rand ||
-                      tensor.source == TensorSource::Randn;
+  const bool random = tensor.source == TensorSource::Rand || tensor.source == TensorSource::Randn;
   if (random && !kiln::isa::isFloat(tensor.dtype))
-    return usage(
-        fmt::format("'{}' asks for random {} values; random values are floats",
-                    printable(text), dtype),
-        "use float32, bfloat16 or float16, or save random integers from NumPy");
+    return usage(fmt::format("'{}' asks for random {} values; random values are floats",
+                             printable(text), dtype),
+                 "use float32, bfloat16 or float16, or save random integers from NumPy");
   if (tensor.source != TensorSource::Iota)
     return Status::ok();
-  const auto last =
-      static_cast<double>(*detail::byteCount(tensor.shape, 1) - 1);
+  const auto last = static_cast<double>(*detail::byteCount(tensor.shape, 1) - 1);
   const double most = detail::rangeOf(tensor.dtype).high;
   if (last > most)
-    return usage(fmt::format("'{}' counts to {:.0f}; {} holds at most {:.0f}",
-                             printable(text), last, dtype, most),
+    return usage(fmt::format("'{}' counts to {:.0f}; {} holds at most {:.0f}", printable(text),
+                             last, dtype, most),
                  "use int32 or float32, or a smaller shape");
   if (!detail::holdsIntegersTo(tensor.dtype, last)) {
-    Diagnostic note = usage(
-        fmt::format("'{}' counts to {:.0f}; large values are rounded to {}",
-                    printable(text), last, dtype),
-        "");
+    Diagnostic note = usage(fmt::format("'{}' counts to {:.0f}; large values are rounded to {}",
+                                        printable(text), last, dtype),
+                            "");
     note.severity = Severity::Note;
     notes.push_back(std::move(note));
   }
   return Status::ok();
 }
 
-Status parseSeed(std::string_view text,
-                 std::span<const std::string_view> fields,
+Status parseSeed(std::string_view text, std::span<const std::string_view> fields,
                  TensorArgument &tensor) {
-  const bool random = tensor.source == TensorSource::Rand ||
-                      tensor.source == TensorSource::Randn;
+  const bool random = tensor.source == TensorSource::Rand || tensor.source == TensorSource::Randn;
   if (!random)
-    return usage(fmt::format("'{}' has a field after the dtype; '{}' takes "
-                             "only a shape and a dtype",
-                             printable(text), fields[0]),
-                 fmt::format("write '{}:{}:{}'", fields[0],
-                             printable(fields[1]), printable(fields[2])));
-  if (fields.size() > 4)
     return usage(
-        fmt::format(
-            "'{}' has {} fields; '{}' takes a shape, a dtype and a seed",
-            printable(text), fields.size() - 1, fields[0]),
-        fmt::format("write '{}:{}:{}:{}'", fields[0], printable(fields[1]),
-                    printable(fields[2]), printable(fields[3])));
+        fmt::format("'{}' has a field after the dtype; '{}' takes "
+                    "only a shape and a dtype",
+                    printable(text), fields[0]),
+        fmt::format("write '{}:{}:{}'", fields[0], printable(fields[1]), printable(fields[2])));
+  if (fields.size() > 4)
+    return usage(fmt::format("'{}' has {} fields; '{}' takes a shape, a dtype and a seed",
+                             printable(text), fields.size() - 1, fields[0]),
+                 fmt::format("write '{}:{}:{}:{}'", fields[0], printable(fields[1]),
+                             printable(fields[2]), printable(fields[3])));
   const std::string_view seed = fields[3];
   const bool parsed =
       isDigits(seed) &&
-      std::from_chars(seed.data(), seed.data() + seed.size(), tensor.seed).ec ==
-          std::errc();
+      std::from_chars(seed.data(), seed.data() + seed.size(), tensor.seed).ec == std::errc();
   if (!parsed)
-    return usage(
-        fmt::format("'{}' has seed '{}'; a seed is an integer from 0 to {}",
-                    printable(text), printable(seed),
-                    std::numeric_limits<uint64_t>::max()),
-        "write a seed such as '7', or leave it out");
+    return usage(fmt::format("'{}' has seed '{}'; a seed is an integer from 0 to {}",
+                             printable(text), printable(seed),
+                             std::numeric_limits<uint64_t>::max()),
+                 "write a seed such as '7', or leave it out");
   tensor.stream = 0;
   return Status::ok();
 }
 
-Expected<Argument> parseGenerator(std::string_view text,
-                                  std::span<const std::string_view> fields,
-                                  TensorSource source,
-                                  const ArgumentOptions &options) {
+Expected<Argument> parseGenerator(std::string_view text, std::span<const std::string_view> fields,
+                                  TensorSource source, const ArgumentOptions &options) {
   Argument argument{std::string(text), {}, {}};
   TensorArgument tensor;
   tensor.source = source;
@@ -309,9 +274,7 @@ Expected<Argument> parseGenerator(std::string_view text,
   if (fields.size() > 3)
     if (Status seed = parseSeed(text, fields, tensor); !seed)
       return seed.error();
-  if (Status bytes =
-          checkBytes(text, tensor.shape, tensor.dtype, options.maxTensorBytes);
-      !bytes)
+  if (Status bytes = checkBytes(text, tensor.shape, tensor.dtype, options.maxTensorBytes); !bytes)
     return bytes.error();
   if (Status range = checkRange(text, tensor, argument.notes); !range)
     return range.error();
@@ -320,38 +283,33 @@ Expected<Argument> parseGenerator(std::string_view text,
 }
 
 /// An error where the text is nearly a generator.
-Status refuseMisspelt(std::string_view text,
-                      std::span<const std::string_view> fields) {
+Status refuseMisspelt(std::string_view text, std::span<const std::string_view> fields) {
   const auto isShape = [](std::string_view field) {
-    return startsWithDigit(field) &&
+    // "0x10" is some number, not a shape.
+    return startsWithDigit(field) && field[0] != '0' &&
            field.find_first_not_of("0123456789x") == std::string_view::npos;
   };
   if (fields.size() == 1) {
     if (isShape(text) && text.find('x') != std::string_view::npos)
-      return usage(
-          fmt::format("'{}' is a shape without a generator", printable(text)),
-          fmt::format("write 'zeros:{0}', 'ones:{0}', 'iota:{0}', 'rand:{0}' "
-                      "or 'randn:{0}'",
-                      printable(text)));
+      return usage(fmt::format("'{}' is a shape without a generator", printable(text)),
+                   fmt::format("write 'zeros:{0}', 'ones:{0}', 'iota:{0}', 'rand:{0}' "
+                               "or 'randn:{0}'",
+                               printable(text)));
     return Status::ok();
   }
   std::vector<std::string> names;
   for (const Generator &generator : kGenerators)
     names.emplace_back(generator.name);
   const auto nearest = detail::nearestWord(fields[0], names, 2);
-  const bool shaped =
-      isShape(fields[1]) && fields[1].find('x') != std::string_view::npos;
-  const bool typed = fields.size() > 2 && startsWithDigit(fields[1]) &&
-                     parseArgumentDType(fields[2]);
+  const bool shaped = isShape(fields[1]) && fields[1].find('x') != std::string_view::npos;
+  const bool typed =
+      fields.size() > 2 && startsWithDigit(fields[1]) && parseArgumentDType(fields[2]);
   if (!shaped && !typed && !(nearest && startsWithDigit(fields[1])))
     return Status::ok();
-  std::string help =
-      "generators are 'zeros', 'ones', 'iota', 'rand' and 'randn'";
+  std::string help = "generators are 'zeros', 'ones', 'iota', 'rand' and 'randn'";
   if (nearest)
-    help = fmt::format("did you mean '{}{}'?", *nearest,
-                       printable(text.substr(fields[0].size())));
-  return usage(fmt::format("'{}' names no generator: '{}'", printable(text),
-                           printable(fields[0])),
+    help = fmt::format("did you mean '{}{}'?", *nearest, printable(text.substr(fields[0].size())));
+  return usage(fmt::format("'{}' names no generator: '{}'", printable(text), printable(fields[0])),
                help);
 }
 
@@ -362,37 +320,32 @@ std::string suggestFile(const std::string &path) {
   namespace fs = std::filesystem;
   constexpr size_t mostEntries = 4096; // a huge folder is not worth the wait
   const fs::path wanted(path);
-  const fs::path folder =
-      wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
+  const fs::path folder = wanted.has_parent_path() ? wanted.parent_path() : fs::path(".");
   std::vector<std::string> names;
   std::error_code code;
   size_t seen = 0;
-  for (fs::directory_iterator it(folder, code), end;
-       !code && it != end && seen < mostEntries; it.increment(code), ++seen) {
+  for (fs::directory_iterator it(folder, code), end; !code && it != end && seen < mostEntries;
+       it.increment(code), ++seen) {
     std::string name = it->path().filename().string();
     if (endsWithNpy(name))
       names.push_back(std::move(name));
   }
   std::sort(names.begin(), names.end());
   const std::string name = wanted.filename().string();
-  const auto nearest =
-      detail::nearestWord(name, names, std::max<size_t>(2, name.size() / 4));
+  const auto nearest = detail::nearestWord(name, names, std::max<size_t>(2, name.size() / 4));
   if (!nearest)
     return fmt::format("save it with numpy.save, or let Kiln make values, as "
                        "in 'rand:512x256:f32'");
-  return fmt::format("did you mean '{}'?",
-                     printable(wanted.has_parent_path()
-                                   ? (wanted.parent_path() / *nearest).string()
-                                   : *nearest));
+  return fmt::format(
+      "did you mean '{}'?",
+      printable(wanted.has_parent_path() ? (wanted.parent_path() / *nearest).string() : *nearest));
 }
 
-Expected<Argument> parseFile(std::string_view text, std::string path,
-                             std::optional<DType> castTo,
+Expected<Argument> parseFile(std::string_view text, std::string path, std::optional<DType> castTo,
                              const ArgumentOptions &options) {
   std::error_code code;
   if (!std::filesystem::exists(path, code) && !code)
-    return makeError(Fault::User,
-                     fmt::format("there is no file '{}'", printable(path)),
+    return makeError(Fault::User, fmt::format("there is no file '{}'", printable(path)),
                      suggestFile(path));
   auto header = readNpyFileHeader(path);
   if (!header)
@@ -404,22 +357,18 @@ Expected<Argument> parseFile(std::string_view text, std::string path,
   tensor.path = std::move(path);
   tensor.castTo = castTo;
   tensor.maxBytes = options.maxTensorBytes;
-  if (Status bytes =
-          checkBytes(text, tensor.shape, tensor.dtype, options.maxTensorBytes);
-      !bytes)
+  if (Status bytes = checkBytes(text, tensor.shape, tensor.dtype, options.maxTensorBytes); !bytes)
     return bytes.error();
   return Argument{std::string(text), std::move(tensor), {}};
 }
 
 /// Files of arrays that only look like an argument Kiln takes.
 Status refuseOtherFormats(std::string_view text) {
-  for (std::string_view ending :
-       {".npz", ".pkl", ".pt", ".pth", ".safetensors"})
+  for (std::string_view ending : {".npz", ".pkl", ".pt", ".pth", ".safetensors"})
     if (text.ends_with(ending))
-      return usage(
-          fmt::format("'{}' is a '{}' file; tensors are read from .npy files",
-                      printable(text), ending),
-          "save one array with numpy.save");
+      return usage(fmt::format("'{}' is a '{}' file; tensors are read from .npy files",
+                               printable(text), ending),
+                   "save one array with numpy.save");
   return Status::ok();
 }
 
@@ -432,8 +381,7 @@ std::optional<DType> parseArgumentDType(std::string_view text) {
   return kiln::isa::parseDType(text);
 }
 
-Expected<Argument> parseArgument(std::string_view text,
-                                 const ArgumentOptions &options) {
+Expected<Argument> parseArgument(std::string_view text, const ArgumentOptions &options) {
   if (MaybeScalar scalar = parseScalar(text)) {
     if (!*scalar)
       return scalar->error();

@@ -32,16 +32,14 @@ struct Tally {
 
   void add(int64_t index, double actual, double expected) {
     if (!std::isfinite(actual) || !std::isfinite(expected)) {
-      const bool equal =
-          actual == expected || (std::isnan(actual) && std::isnan(expected));
+      const bool equal = actual == expected || (std::isnan(actual) && std::isnan(expected));
       mismatches += !equal;
       nonFiniteMismatches += !equal;
       if (!equal && first == kNone)
         first = index;
       return;
     }
-    const double error = std::fabs(actual - expected),
-                 size = std::fabs(expected);
+    const double error = std::fabs(actual - expected), size = std::fabs(expected);
     if (error > tolerance.atol + tolerance.rtol * size) {
       ++mismatches;
       if (first == kNone)
@@ -69,49 +67,36 @@ struct Tally {
 
 double valueAt(const HostArray &array, int64_t index) {
   double value;
-  detail::widen(array.dtype,
-                array.data.data() + index * kiln::isa::bytesOf(array.dtype),
+  detail::widen(array.dtype, array.data.data() + index * kiln::isa::bytesOf(array.dtype),
                 {&value, 1});
   return value;
 }
 
 } // namespace
 
-Expected<Comparison> compareArrays(const HostArray &actual,
-                                   const HostArray &expected,
+Expected<Comparison> compareArrays(const HostArray &actual, const HostArray &expected,
                                    Tolerance tolerance) {
-  for (auto [name, value] :
-       {std::pair{"rtol", tolerance.rtol}, std::pair{"atol", tolerance.atol}})
+  for (auto [name, value] : {std::pair{"rtol", tolerance.rtol}, std::pair{"atol", tolerance.atol}})
     if (!std::isfinite(value) || value < 0)
-      return makeError(
-          Fault::Usage,
-          fmt::format("{} is {}; a tolerance is finite and at least 0", name,
-                      value));
+      return makeError(Fault::Usage,
+                       fmt::format("{} is {}; a tolerance is finite and at least 0", name, value));
   if (actual.shape != expected.shape)
-    return makeError(
-        Fault::Check,
-        fmt::format("the result has shape {}, the reference has {}",
-                    detail::describeShape(actual.shape),
-                    detail::describeShape(expected.shape)));
+    return makeError(Fault::Check, fmt::format("the result has shape {}, the reference has {}",
+                                               detail::describeShape(actual.shape),
+                                               detail::describeShape(expected.shape)));
   for (const HostArray *array : {&actual, &expected})
-    if (detail::byteCount(array->shape, kiln::isa::bytesOf(array->dtype)) !=
-        array->data.size())
-      return makeError(
-          Fault::Internal,
-          fmt::format("an array of shape {} with {} bytes cannot be compared",
-                      detail::describeShape(array->shape), array->data.size()));
+    if (detail::byteCount(array->shape, kiln::isa::bytesOf(array->dtype)) != array->data.size())
+      return makeError(Fault::Internal,
+                       fmt::format("an array of shape {} with {} bytes cannot be compared",
+                                   detail::describeShape(array->shape), array->data.size()));
   Tally tally{.tolerance = tolerance};
   std::array<double, 1024> a, b;
   const int64_t count = actual.elements();
-  for (int64_t begin = 0; begin < count;
-       begin += static_cast<int64_t>(a.size())) {
+  for (int64_t begin = 0; begin < count; begin += static_cast<int64_t>(a.size())) {
     const size_t n = std::min(a.size(), static_cast<size_t>(count - begin));
-    detail::widen(actual.dtype,
-                  actual.data.data() + begin * kiln::isa::bytesOf(actual.dtype),
+    detail::widen(actual.dtype, actual.data.data() + begin * kiln::isa::bytesOf(actual.dtype),
                   {a.data(), n});
-    detail::widen(expected.dtype,
-                  expected.data.data() +
-                      begin * kiln::isa::bytesOf(expected.dtype),
+    detail::widen(expected.dtype, expected.data.data() + begin * kiln::isa::bytesOf(expected.dtype),
                   {b.data(), n});
     for (size_t i = 0; i < n; ++i)
       tally.add(begin + static_cast<int64_t>(i), a[i], b[i]);
@@ -120,8 +105,7 @@ Expected<Comparison> compareArrays(const HostArray &actual,
   const auto element = [&](int64_t at) -> ComparedElement {
     if (at == kNone)
       return {};
-    return {detail::unflatten(actual.shape, at), valueAt(actual, at),
-            valueAt(expected, at)};
+    return {detail::unflatten(actual.shape, at), valueAt(actual, at), valueAt(expected, at)};
   };
   Comparison result;
   result.actualType = actual.dtype;
@@ -139,16 +123,14 @@ Expected<Comparison> compareArrays(const HostArray &actual,
 }
 
 std::string Comparison::describe() const {
-  std::string text =
-      matches()
-          ? fmt::format("{} within tolerance",
-                        detail::countOf(elements, "element"))
-          : fmt::format("{} of {} out of tolerance, the first at {}: got {}, "
-                        "expected {}",
-                        mismatches, detail::countOf(elements, "element"),
-                        detail::describeIndex(first.index),
-                        detail::describeValue(first.actual, actualType),
-                        detail::describeValue(first.expected, expectedType));
+  std::string text = matches()
+                         ? fmt::format("{} within tolerance", detail::countOf(elements, "element"))
+                         : fmt::format("{} of {} out of tolerance, the first at {}: got {}, "
+                                       "expected {}",
+                                       mismatches, detail::countOf(elements, "element"),
+                                       detail::describeIndex(first.index),
+                                       detail::describeValue(first.actual, actualType),
+                                       detail::describeValue(first.expected, expectedType));
   if (!maxAbsAt.index.empty())
     text += fmt::format("; largest absolute error {:.3g} at {}", maxAbsError,
                         detail::describeIndex(maxAbsAt.index));

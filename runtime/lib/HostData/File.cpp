@@ -23,11 +23,9 @@ namespace {
 // One system call moves at most about 2 GiB.
 constexpr size_t kMostAtOnce = size_t{1} << 30;
 
-Diagnostic systemError(std::string_view action, const std::string &path,
-                       int code) {
-  return makeError(Fault::User,
-                   fmt::format("cannot {} '{}': {}", action, path,
-                               std::generic_category().message(code)));
+Diagnostic systemError(std::string_view action, const std::string &path, int code) {
+  return makeError(Fault::User, fmt::format("cannot {} '{}': {}", action, path,
+                                            std::generic_category().message(code)));
 }
 
 int openRetrying(const char *path, int flags, mode_t mode = 0) {
@@ -41,8 +39,7 @@ int openRetrying(const char *path, int flags, mode_t mode = 0) {
 /// Writes everything; returns 0 or an errno.
 int writeAll(int descriptor, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    ssize_t done =
-        ::write(descriptor, bytes.data(), std::min(bytes.size(), kMostAtOnce));
+    ssize_t done = ::write(descriptor, bytes.data(), std::min(bytes.size(), kMostAtOnce));
     if (done < 0 && errno == EINTR)
       continue;
     if (done < 0)
@@ -52,8 +49,7 @@ int writeAll(int descriptor, std::span<const std::byte> bytes) {
   return 0;
 }
 
-int writePieces(int descriptor,
-                std::initializer_list<std::span<const std::byte>> pieces) {
+int writePieces(int descriptor, std::initializer_list<std::span<const std::byte>> pieces) {
   int code = 0;
   for (std::span<const std::byte> piece : pieces)
     if (code == 0)
@@ -67,8 +63,8 @@ int writePieces(int descriptor,
 /// The file a chain of symbolic links ends at, or `path` where there is none
 /// yet.
 std::string followLinks(const std::string &path) {
-  std::unique_ptr<char, decltype(&std::free)> resolved(
-      ::realpath(path.c_str(), nullptr), &std::free);
+  std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr),
+                                                       &std::free);
   return resolved ? std::string(resolved.get()) : path;
 }
 
@@ -77,8 +73,7 @@ std::string followLinks(const std::string &path) {
 int openTemporary(const std::string &target, std::string &temporary) {
   for (unsigned attempt = 0; attempt < 100; ++attempt) {
     temporary = fmt::format("{}.{}-{}.tmp", target, ::getpid(), attempt);
-    int descriptor =
-        openRetrying(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+    int descriptor = openRetrying(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
     if (descriptor >= 0 || errno != EEXIST)
       return descriptor;
   }
@@ -97,20 +92,18 @@ Expected<InputFile> InputFile::open(const std::string &path) {
   if (::fstat(descriptor, &facts) != 0)
     return systemError("open", path, errno);
   if (S_ISDIR(facts.st_mode))
-    return makeError(Fault::User,
-                     fmt::format("'{}' is a directory, not a .npy file", path));
+    return makeError(Fault::User, fmt::format("'{}' is a directory, not a .npy file", path));
   if (!S_ISREG(facts.st_mode))
-    return makeError(
-        Fault::User,
-        fmt::format("'{}' is a pipe or a device, not a regular file", path),
-        "write the array to a file first");
+    return makeError(Fault::User,
+                     fmt::format("'{}' is a pipe or a device, not a regular file", path),
+                     "write the array to a file first");
   file.size = static_cast<uint64_t>(facts.st_size);
   return file;
 }
 
 InputFile::InputFile(InputFile &&other) noexcept
-    : path(std::move(other.path)),
-      descriptor(std::exchange(other.descriptor, -1)), size(other.size) {}
+    : path(std::move(other.path)), descriptor(std::exchange(other.descriptor, -1)),
+      size(other.size) {}
 
 InputFile::~InputFile() {
   if (descriptor >= 0)
@@ -119,17 +112,14 @@ InputFile::~InputFile() {
 
 Status InputFile::read(uint64_t offset, std::span<std::byte> target) const {
   while (!target.empty()) {
-    ssize_t done =
-        ::pread(descriptor, target.data(), std::min(target.size(), kMostAtOnce),
-                static_cast<off_t>(offset));
+    ssize_t done = ::pread(descriptor, target.data(), std::min(target.size(), kMostAtOnce),
+                           static_cast<off_t>(offset));
     if (done < 0 && errno == EINTR)
       continue;
     if (done < 0)
       return systemError("read", path, errno);
     if (done == 0)
-      return makeError(
-          Fault::User,
-          fmt::format("'{}' became shorter while it was read", path));
+      return makeError(Fault::User, fmt::format("'{}' became shorter while it was read", path));
     offset += static_cast<uint64_t>(done);
     target = target.subspan(static_cast<size_t>(done));
   }

@@ -24,56 +24,43 @@ void fill(HostArray &array, ValueAt value) {
   const int64_t count = array.elements();
   const unsigned step = kiln::isa::bytesOf(array.dtype);
   std::array<double, 1024> values;
-  for (int64_t begin = 0; begin < count;
-       begin += static_cast<int64_t>(values.size())) {
-    const size_t n =
-        std::min(values.size(), static_cast<size_t>(count - begin));
+  for (int64_t begin = 0; begin < count; begin += static_cast<int64_t>(values.size())) {
+    const size_t n = std::min(values.size(), static_cast<size_t>(count - begin));
     for (size_t i = 0; i < n; ++i)
       values[i] = value(begin + static_cast<int64_t>(i));
-    detail::narrow(array.dtype, {values.data(), n},
-                   array.data.data() + begin * step);
+    detail::narrow(array.dtype, {values.data(), n}, array.data.data() + begin * step);
   }
 }
 
-Expected<HostArray> readFile(const TensorArgument &argument,
-                             std::vector<Diagnostic> &notes) {
+Expected<HostArray> readFile(const TensorArgument &argument, std::vector<Diagnostic> &notes) {
   auto read = readNpyFile(argument.path, {argument.castTo, argument.maxBytes});
   if (!read)
     return read.error();
-  if (read->array.dtype != argument.dtype ||
-      read->array.shape != argument.shape)
+  if (read->array.dtype != argument.dtype || read->array.shape != argument.shape)
     return makeError(
         Fault::User,
-        fmt::format(
-            "'{}' changed while Kiln was running: it was {} {}, it is {} {}",
-            detail::printable(argument.path),
-            detail::describeShape(argument.shape),
-            kiln::isa::name(argument.dtype),
-            detail::describeShape(read->array.shape),
-            kiln::isa::name(read->array.dtype)));
+        fmt::format("'{}' changed while Kiln was running: it was {} {}, it is {} {}",
+                    detail::printable(argument.path), detail::describeShape(argument.shape),
+                    kiln::isa::name(argument.dtype), detail::describeShape(read->array.shape),
+                    kiln::isa::name(read->array.dtype)));
   notes.insert(notes.end(), read->notes.begin(), read->notes.end());
   return std::move(read->array);
 }
 
 } // namespace
 
-Expected<HostArray> materialise(const TensorArgument &argument,
-                                std::vector<Diagnostic> &notes) {
+Expected<HostArray> materialise(const TensorArgument &argument, std::vector<Diagnostic> &notes) {
   if (argument.source == TensorSource::File)
     return readFile(argument, notes);
-  const auto bytes =
-      detail::byteCount(argument.shape, kiln::isa::bytesOf(argument.dtype));
+  const auto bytes = detail::byteCount(argument.shape, kiln::isa::bytesOf(argument.dtype));
   HostArray array{argument.dtype, argument.shape, {}};
   try {
     array.data.resize(bytes.value_or(array.data.max_size() + size_t{1}));
-  } catch (const std::exception
-               &) { // bad_alloc, or length_error for a size no vector has
-    return makeError(
-        Fault::Limit,
-        fmt::format(
-            "a tensor of {} {} values needs more bytes than the host has",
-            detail::describeShape(argument.shape),
-            kiln::isa::name(argument.dtype)));
+  } catch (const std::exception &) { // bad_alloc, or length_error for a size no vector has
+    return makeError(Fault::Limit,
+                     fmt::format("a tensor of {} {} values needs more bytes than the host has",
+                                 detail::describeShape(argument.shape),
+                                 kiln::isa::name(argument.dtype)));
   }
   switch (argument.source) {
   case TensorSource::File:

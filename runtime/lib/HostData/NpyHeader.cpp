@@ -55,8 +55,7 @@ constexpr std::string_view kSaveAgain = "save the array again with numpy.save";
 /// A header before anything in it is believed.
 struct RawHeader {
   std::optional<std::string> descr;
-  bool structured =
-      false; ///< descr is a list or tuple, kept in `descr` as text
+  bool structured = false; ///< descr is a list or tuple, kept in `descr` as text
   std::optional<bool> fortranOrder;
   std::optional<std::vector<uint64_t>> shape;
 };
@@ -89,19 +88,17 @@ private:
   size_t at = 0;
 
   bool fail(std::string_view expectation) {
-    std::string found = at < text.size()
-                            ? fmt::format("'{}'", printable(text.substr(at, 1)))
-                            : "the end";
-    return failAs(
-        fmt::format("{} at byte {}, found {}", expectation, at, found));
+    std::string found =
+        at < text.size() ? fmt::format("'{}'", printable(text.substr(at, 1))) : "the end";
+    return failAs(fmt::format("{} at byte {}, found {}", expectation, at, found));
   }
   bool failAs(std::string what) {
     fault = std::move(what);
     return false;
   }
   void skipSpace() {
-    while (at < text.size() && std::string_view(" \t\r\n\f").find(text[at]) !=
-                                   std::string_view::npos)
+    while (at < text.size() &&
+           std::string_view(" \t\r\n\f").find(text[at]) != std::string_view::npos)
       ++at;
   }
   char peek() {
@@ -122,12 +119,10 @@ private:
     std::string key;
     if (!string(key, "a key in quotes"))
       return false;
-    const bool known =
-        key == "descr" || key == "fortran_order" || key == "shape";
+    const bool known = key == "descr" || key == "fortran_order" || key == "shape";
     if (!known)
       return failAs(fmt::format(
-          "unknown key '{}'; the keys are 'descr', 'fortran_order' and 'shape'",
-          printable(key)));
+          "unknown key '{}'; the keys are 'descr', 'fortran_order' and 'shape'", printable(key)));
     if ((key == "descr" && header.descr) || (key == "shape" && header.shape) ||
         (key == "fortran_order" && header.fortranOrder))
       return failAs(fmt::format("key '{}' stands twice", key));
@@ -192,9 +187,8 @@ private:
     }
     // Python reads "(3)" as the number 3.
     return comma || extents.size() != 1 ||
-           failAs(fmt::format(
-               "shape ({0}) is a number; a tuple of one extent is ({0},)",
-               extents[0]));
+           failAs(
+               fmt::format("shape ({0}) is a number; a tuple of one extent is ({0},)", extents[0]));
   }
 
   bool integer(uint64_t &value, size_t dimension) {
@@ -209,15 +203,15 @@ private:
       return fail("expected an extent");
     const std::string_view written = text.substr(begin, at - begin);
     if (digits != begin)
-      return failAs(fmt::format("extent {} of dimension {} is negative",
-                                printable(written), dimension));
+      return failAs(
+          fmt::format("extent {} of dimension {} is negative", printable(written), dimension));
     constexpr uint64_t most = std::numeric_limits<int64_t>::max();
     value = 0;
     for (char c : written) {
       const uint64_t digit = static_cast<uint64_t>(c - '0');
       if (value > (most - digit) / 10)
-        return failAs(fmt::format("extent {} of dimension {} is above {}",
-                                  printable(written), dimension, most));
+        return failAs(fmt::format("extent {} of dimension {} is above {}", printable(written),
+                                  dimension, most));
       value = value * 10 + digit;
     }
     if (at < text.size() && text[at] == 'L') // Python 2 wrote long integers so
@@ -230,10 +224,9 @@ private:
 
 Diagnostic malformed(std::string_view name, std::string_view what,
                      std::string_view help = kSaveAgain) {
-  return makeError(
-      Fault::User,
-      fmt::format("'{}' has a malformed header: {}", printable(name), what),
-      std::string(help));
+  return makeError(Fault::User,
+                   fmt::format("'{}' has a malformed header: {}", printable(name), what),
+                   std::string(help));
 }
 
 /// Why a dtype that is not in kTypes is refused, and the way out.
@@ -242,18 +235,17 @@ Diagnostic refuseType(std::string_view name, std::string_view descr) {
   const char kind = code.empty() ? '\0' : code[0];
   const std::string found = printable(descr);
   auto refuse = [&](std::string_view what, std::string_view help) {
-    return makeError(Fault::User,
-                     fmt::format("'{}' holds {} ('{}'); {}", printable(name),
-                                 what, found, kAllowedTypes),
-                     std::string(help));
+    return makeError(
+        Fault::User,
+        fmt::format("'{}' holds {} ('{}'); {}", printable(name), what, found, kAllowedTypes),
+        std::string(help));
   };
   if (code == "i8" || code == "u8")
     return refuse("64-bit integers", "save a.astype(numpy.int32)");
   if (kind == 'c')
     return refuse("complex numbers", "save a.real and a.imag as two files");
   if (kind == 'f')
-    return refuse("floats of an unsupported size",
-                  "save a.astype(numpy.float32)");
+    return refuse("floats of an unsupported size", "save a.astype(numpy.float32)");
   if (kind == 'S' || kind == 'U' || kind == 'a')
     return refuse("text", "a tensor holds numbers");
   if (kind == 'O')
@@ -261,9 +253,8 @@ Diagnostic refuseType(std::string_view name, std::string_view descr) {
   if (kind == 'M' || kind == 'm')
     return refuse("dates or times", "save a.astype(numpy.float32)");
   if (code == "V1" || code == "V2")
-    return refuse(
-        "raw bytes, as bfloat16 and float8 arrays are saved",
-        "save a.astype(numpy.float32) and cast on load, as in 'file.npy:bf16'");
+    return refuse("raw bytes, as bfloat16 and float8 arrays are saved",
+                  "save a.astype(numpy.float32) and cast on load, as in 'file.npy:bf16'");
   if (kind == 'V')
     return refuse("raw bytes", "save an array of numbers");
   return refuse("values of an unknown dtype", kSaveAgain);
@@ -274,64 +265,56 @@ Expected<NpyType> checkType(std::string_view name, const RawHeader &raw) {
   if (raw.structured)
     return makeError(
         Fault::User,
-        fmt::format("'{}' holds records of a structured dtype; {}",
-                    printable(name), kAllowedTypes),
+        fmt::format("'{}' holds records of a structured dtype; {}", printable(name), kAllowedTypes),
         "save one field of them, as in numpy.save('x.npy', a['field'])");
   const std::string_view code = descr.substr(std::min<size_t>(1, descr.size()));
-  const auto *row =
-      std::find_if(std::begin(kTypes), std::end(kTypes),
-                   [&](const TypeRow &r) { return r.code == code; });
+  const auto *row = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                 [&](const TypeRow &r) { return r.code == code; });
   if (row == std::end(kTypes))
     return refuseType(name, descr);
   const char order = descr[0];
   // One byte has no order: '|' is what NumPy writes, other writers use the
   // rest.
-  const bool ordered = row->bytes == 1 ? std::string_view("|<>=").find(order) !=
-                                             std::string_view::npos
-                                       : order == '<';
+  const bool ordered = row->bytes == 1
+                           ? std::string_view("|<>=").find(order) != std::string_view::npos
+                           : order == '<';
   if (ordered)
     return row->type;
   return makeError(
       Fault::User,
-      fmt::format(
-          "'{}' holds {} {} values ('{}'); only little-endian ('{}{}') is read",
-          printable(name), order == '>' ? "big-endian" : "host-endian",
-          row->name, printable(descr), row->bytes == 1 ? '|' : '<', row->code),
+      fmt::format("'{}' holds {} {} values ('{}'); only little-endian ('{}{}') is read",
+                  printable(name), order == '>' ? "big-endian" : "host-endian", row->name,
+                  printable(descr), row->bytes == 1 ? '|' : '<', row->code),
       fmt::format("save a.astype('<{}')", row->code));
 }
 
-Expected<std::vector<int64_t>>
-checkShape(std::string_view name, const std::vector<uint64_t> &extents) {
+Expected<std::vector<int64_t>> checkShape(std::string_view name,
+                                          const std::vector<uint64_t> &extents) {
   const unsigned maxRank = kiln::isa::machine.maxRank;
   if (extents.empty())
-    return makeError(
-        Fault::User,
-        fmt::format(
-            "'{}' has rank 0, a single value; a tensor has rank 1 to {}",
-            printable(name), maxRank),
-        "save a.reshape(1), or pass the value itself as a scalar");
+    return makeError(Fault::User,
+                     fmt::format("'{}' has rank 0, a single value; a tensor has rank 1 to {}",
+                                 printable(name), maxRank),
+                     "save a.reshape(1), or pass the value itself as a scalar");
   if (extents.size() > maxRank)
     return makeError(Fault::User,
-                     fmt::format("'{}' has rank {}; a tensor has rank 1 to {}",
-                                 printable(name), extents.size(), maxRank),
+                     fmt::format("'{}' has rank {}; a tensor has rank 1 to {}", printable(name),
+                                 extents.size(), maxRank),
                      "merge dimensions with a.reshape before saving");
   std::vector<int64_t> shape(extents.begin(), extents.end());
   for (size_t i = 0; i < shape.size(); ++i)
     if (shape[i] == 0)
-      return makeError(Fault::User,
-                       fmt::format("'{}' has shape {} with extent 0 in "
-                                   "dimension {}; every extent is at "
-                                   "least 1",
-                                   printable(name),
-                                   detail::describeShape(shape), i));
+      return makeError(Fault::User, fmt::format("'{}' has shape {} with extent 0 in "
+                                                "dimension {}; every extent is at "
+                                                "least 1",
+                                                printable(name), detail::describeShape(shape), i));
   return shape;
 }
 
 /// The values must fill the rest of the file exactly.
-Status checkSize(std::string_view name, const NpyHeader &header,
-                 uint64_t fileBytes) {
-  const std::string array = fmt::format(
-      "{} {}", detail::describeShape(header.shape), kilnrt::name(header.type));
+Status checkSize(std::string_view name, const NpyHeader &header, uint64_t fileBytes) {
+  const std::string array =
+      fmt::format("{} {}", detail::describeShape(header.shape), kilnrt::name(header.type));
   const uint64_t present = fileBytes - header.dataOffset;
   const auto needed = detail::byteCount(header.shape, bytesOf(header.type));
   if (!needed)
@@ -342,23 +325,19 @@ Status checkSize(std::string_view name, const NpyHeader &header,
                                  printable(name), array, present),
                      std::string(kSaveAgain));
   if (*needed > present)
-    return makeError(
-        Fault::User,
-        fmt::format(
-            "'{}' is truncated: {} values need {} bytes, the file has {}",
-            printable(name), array, *needed, present),
-        std::string(kSaveAgain));
+    return makeError(Fault::User,
+                     fmt::format("'{}' is truncated: {} values need {} bytes, the file has {}",
+                                 printable(name), array, *needed, present),
+                     std::string(kSaveAgain));
   if (*needed < present)
-    return makeError(
-        Fault::User,
-        fmt::format(
-            "'{}' has {} after its last value: {} values need {} "
-            "bytes, the "
-            "file has {}",
-            printable(name),
-            detail::countOf(static_cast<int64_t>(present - *needed), "byte"),
-            array, *needed, present),
-        "a .npy file holds one array; save each in a file of its own");
+    return makeError(Fault::User,
+                     fmt::format("'{}' has {} after its last value: {} values need {} "
+                                 "bytes, the "
+                                 "file has {}",
+                                 printable(name),
+                                 detail::countOf(static_cast<int64_t>(present - *needed), "byte"),
+                                 array, *needed, present),
+                     "a .npy file holds one array; save each in a file of its own");
   return Status::ok();
 }
 
@@ -367,10 +346,8 @@ Status checkSize(std::string_view name, const NpyHeader &header,
 /// What a file that is not .npy seems to be.
 Diagnostic refuseMagic(std::string_view name, std::string_view bytes) {
   auto refuse = [&](std::string_view what, std::string_view help) {
-    return makeError(
-        Fault::User,
-        fmt::format("'{}' is not a .npy file: {}", printable(name), what),
-        std::string(help));
+    return makeError(Fault::User, fmt::format("'{}' is not a .npy file: {}", printable(name), what),
+                     std::string(help));
   };
   if (bytes.empty())
     return refuse("it is empty", kSaveAgain);
@@ -386,9 +363,9 @@ Diagnostic refuseMagic(std::string_view name, std::string_view bytes) {
     return refuse("it is compressed with gzip", "unpack it first");
   if (bytes.starts_with("\x89HDF"))
     return refuse("it is an HDF5 file", "save the array with numpy.save");
-  return refuse(fmt::format("it starts with '{}', not with '\\x93NUMPY'",
-                            printable(bytes.substr(0, 6))),
-                "save the array with numpy.save");
+  return refuse(
+      fmt::format("it starts with '{}', not with '\\x93NUMPY'", printable(bytes.substr(0, 6))),
+      "save the array with numpy.save");
 }
 
 struct Preamble {
@@ -403,8 +380,7 @@ Expected<Preamble> readPreamble(std::string_view prefix, uint64_t fileBytes,
     return static_cast<uint64_t>(static_cast<unsigned char>(prefix[i]));
   };
   const auto cut = [&] {
-    return malformed(name,
-                     fmt::format("the file ends after {} bytes", fileBytes));
+    return malformed(name, fmt::format("the file ends after {} bytes", fileBytes));
   };
   if (prefix.size() < 8)
     return cut();
@@ -412,9 +388,8 @@ Expected<Preamble> readPreamble(std::string_view prefix, uint64_t fileBytes,
   if (major < 1 || major > 3 || minor != 0)
     return makeError(
         Fault::User,
-        fmt::format(
-            "'{}' has format version {}.{}; versions 1.0, 2.0 and 3.0 are read",
-            printable(name), major, minor),
+        fmt::format("'{}' has format version {}.{}; versions 1.0, 2.0 and 3.0 are read",
+                    printable(name), major, minor),
         std::string(kSaveAgain));
   Preamble preamble;
   const size_t lengthBytes = major == 1 ? 2 : 4;
@@ -425,13 +400,11 @@ Expected<Preamble> readPreamble(std::string_view prefix, uint64_t fileBytes,
     preamble.headerBytes |= byteAt(8 + i) << (8 * i);
   const uint64_t available = fileBytes - preamble.headerOffset;
   if (preamble.headerBytes > available)
-    return malformed(
-        name,
-        fmt::format("it claims {} bytes, the file has {} after its length",
-                    preamble.headerBytes, available));
+    return malformed(name, fmt::format("it claims {} bytes, the file has {} after its length",
+                                       preamble.headerBytes, available));
   if (preamble.headerBytes > kLongestHeader)
-    return malformed(name, fmt::format("it has {} bytes; at most {} are read",
-                                       preamble.headerBytes, kLongestHeader));
+    return malformed(name, fmt::format("it has {} bytes; at most {} are read", preamble.headerBytes,
+                                       kLongestHeader));
   return preamble;
 }
 
@@ -443,15 +416,13 @@ DType deviceDType(NpyType type) { return rowOf(type).device; }
 
 uint64_t NpyHeader::elements() const { return *detail::byteCount(shape, 1); }
 
-Expected<NpyHeader> parseNpyHeader(std::span<const std::byte> prefix,
-                                   uint64_t fileBytes, std::string_view name) {
-  const std::string_view bytes(reinterpret_cast<const char *>(prefix.data()),
-                               prefix.size());
+Expected<NpyHeader> parseNpyHeader(std::span<const std::byte> prefix, uint64_t fileBytes,
+                                   std::string_view name) {
+  const std::string_view bytes(reinterpret_cast<const char *>(prefix.data()), prefix.size());
   auto preamble = readPreamble(bytes, fileBytes, name);
   if (!preamble)
     return preamble.error();
-  const std::string_view text =
-      bytes.substr(preamble->headerOffset, preamble->headerBytes);
+  const std::string_view text = bytes.substr(preamble->headerOffset, preamble->headerBytes);
   for (size_t i = 0; i < text.size(); ++i)
     if (static_cast<unsigned char>(text[i]) >= 0x80)
       return malformed(name, fmt::format("byte {} is 0x{:02x}, not ASCII", i,

@@ -46,8 +46,7 @@ std::string header(const HostArray &array, std::string_view descr) {
   if (array.shape.size() == 1)
     shape += ","; // Python's tuple of one
   std::string dict =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}",
-                  descr, shape);
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, shape);
   // NumPy leaves room for the first extent to grow to 21 digits in place.
   constexpr size_t growthDigits = 21;
   dict.append(growthDigits - std::to_string(array.shape[0]).size(), ' ');
@@ -70,19 +69,15 @@ struct Encoded {
 };
 
 /// Fills `result` in place: `values` may point into it, so it does not move.
-Status encode(const HostArray &array, const NpyWriteOptions &options,
-              Encoded &result) {
-  bool sane =
-      !array.shape.empty() && array.shape.size() <= kiln::isa::machine.maxRank;
+Status encode(const HostArray &array, const NpyWriteOptions &options, Encoded &result) {
+  bool sane = !array.shape.empty() && array.shape.size() <= kiln::isa::machine.maxRank;
   for (int64_t extent : array.shape)
     sane = sane && extent >= 1;
   const unsigned elementBytes = kiln::isa::bytesOf(array.dtype);
-  if (!sane ||
-      detail::byteCount(array.shape, elementBytes) != array.data.size())
-    return makeError(
-        Fault::Internal,
-        fmt::format("an array of shape {} with {} bytes cannot be written",
-                    detail::describeIndex(array.shape), array.data.size()));
+  if (!sane || detail::byteCount(array.shape, elementBytes) != array.data.size())
+    return makeError(Fault::Internal,
+                     fmt::format("an array of shape {} with {} bytes cannot be written",
+                                 detail::describeIndex(array.shape), array.data.size()));
   const Encoding encoding = encodingOf(array.dtype, options.raw);
   result.header = header(array, encoding.descr);
   result.values = array.data;
@@ -92,20 +87,17 @@ Status encode(const HostArray &array, const NpyWriteOptions &options,
   try {
     result.converted.resize(count * sizeof(float));
   } catch (const std::bad_alloc &) {
-    return makeError(
-        Fault::Limit,
-        fmt::format("writing {} {} values as float32 needs {} bytes, which the "
-                    "host does not have",
-                    detail::describeShape(array.shape),
-                    kiln::isa::name(array.dtype), count * sizeof(float)));
+    return makeError(Fault::Limit,
+                     fmt::format("writing {} {} values as float32 needs {} bytes, which the "
+                                 "host does not have",
+                                 detail::describeShape(array.shape), kiln::isa::name(array.dtype),
+                                 count * sizeof(float)));
   }
   std::array<double, 1024> values;
   for (size_t begin = 0; begin < count; begin += values.size()) {
-    const std::span<double> part(values.data(),
-                                 std::min(values.size(), count - begin));
+    const std::span<double> part(values.data(), std::min(values.size(), count - begin));
     detail::widen(array.dtype, array.data.data() + begin * elementBytes, part);
-    detail::narrow(DType::Float32, part,
-                   result.converted.data() + begin * sizeof(float));
+    detail::narrow(DType::Float32, part, result.converted.data() + begin * sizeof(float));
   }
   result.values = result.converted;
   return Status::ok();
@@ -113,8 +105,7 @@ Status encode(const HostArray &array, const NpyWriteOptions &options,
 
 } // namespace
 
-Expected<std::vector<std::byte>> encodeNpy(const HostArray &array,
-                                           const NpyWriteOptions &options) {
+Expected<std::vector<std::byte>> encodeNpy(const HostArray &array, const NpyWriteOptions &options) {
   Encoded encoded;
   if (Status status = encode(array, options, encoded); !status)
     return status.error();
@@ -129,8 +120,7 @@ Status writeNpyFile(const std::string &path, const HostArray &array,
   Encoded encoded;
   if (Status status = encode(array, options, encoded); !status)
     return status;
-  return detail::replaceFile(
-      path, {std::as_bytes(std::span(encoded.header)), encoded.values});
+  return detail::replaceFile(path, {std::as_bytes(std::span(encoded.header)), encoded.values});
 }
 
 } // namespace kilnrt

@@ -19,13 +19,11 @@ namespace {
 
 enum class Distribution : uint32_t { Uniform = 0, Normal = 1 };
 
-std::array<uint32_t, 4> block(RandomSequence sequence,
-                              Distribution distribution, uint64_t number) {
-  return philox4x32({static_cast<uint32_t>(number),
-                     static_cast<uint32_t>(number >> 32), sequence.stream,
-                     static_cast<uint32_t>(distribution)},
-                    {static_cast<uint32_t>(sequence.seed),
-                     static_cast<uint32_t>(sequence.seed >> 32)});
+std::array<uint32_t, 4> block(RandomSequence sequence, Distribution distribution, uint64_t number) {
+  return philox4x32(
+      {static_cast<uint32_t>(number), static_cast<uint32_t>(number >> 32), sequence.stream,
+       static_cast<uint32_t>(distribution)},
+      {static_cast<uint32_t>(sequence.seed), static_cast<uint32_t>(sequence.seed >> 32)});
 }
 
 /// Four elements a block: the top 24 bits of a word each.
@@ -45,10 +43,8 @@ std::array<double, 2> normalBlock(RandomSequence sequence, uint64_t number) {
   const uint64_t second = (uint64_t{words[3]} << 32 | words[2]) >> 11;
   // The radius takes (0, 1], where the logarithm is finite; sqrt is exact to
   // the last bit by IEEE 754.
-  const double radius =
-      std::sqrt(-2 * detail::logOf(static_cast<double>(first + 1) * 0x1p-53));
-  const detail::SinCos angle =
-      detail::sinCosOfTurns(static_cast<double>(second) * 0x1p-53);
+  const double radius = std::sqrt(-2 * detail::logOf(static_cast<double>(first + 1) * 0x1p-53));
+  const detail::SinCos angle = detail::sinCosOfTurns(static_cast<double>(second) * 0x1p-53);
   return {radius * angle.cos, radius * angle.sin};
 }
 
@@ -73,23 +69,19 @@ void fill(HostArray &array, MakeBlock makeBlock, Adjust adjust) {
     const size_t n = std::min<uint64_t>(values.size(), count - index);
     for (double &value : values)
       value = adjust(value);
-    detail::narrow(array.dtype, {values.data(), n},
-                   array.data.data() + index * step);
+    detail::narrow(array.dtype, {values.data(), n}, array.data.data() + index * step);
     index += n;
   }
 }
 
 } // namespace
 
-std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
-                                   std::array<uint32_t, 2> key) {
+std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key) {
   for (int round = 0; round < 10; ++round) {
     const uint64_t a = uint64_t{0xD2511F53} * counter[0];
     const uint64_t b = uint64_t{0xCD9E8D57} * counter[2];
-    counter = {static_cast<uint32_t>(b >> 32) ^ counter[1] ^ key[0],
-               static_cast<uint32_t>(b),
-               static_cast<uint32_t>(a >> 32) ^ counter[3] ^ key[1],
-               static_cast<uint32_t>(a)};
+    counter = {static_cast<uint32_t>(b >> 32) ^ counter[1] ^ key[0], static_cast<uint32_t>(b),
+               static_cast<uint32_t>(a >> 32) ^ counter[3] ^ key[1], static_cast<uint32_t>(a)};
     key[0] += 0x9E3779B9; // golden ratio
     key[1] += 0xBB67AE85; // sqrt(3) - 1
   }

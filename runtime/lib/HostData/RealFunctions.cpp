@@ -18,8 +18,7 @@ double logOf(double x) {
   // x = m * 2^e with m in [sqrt(1/2), sqrt(2)).
   uint64_t bits = std::bit_cast<uint64_t>(x);
   int e = static_cast<int>(bits >> 52) - 1023;
-  double m =
-      std::bit_cast<double>((bits & 0x000fffffffffffff) | 0x3ff0000000000000);
+  double m = std::bit_cast<double>((bits & 0x000fffffffffffff) | 0x3ff0000000000000);
   if (m > 0x1.6a09e667f3bcdp0) {
     m /= 2;
     ++e;
@@ -31,8 +30,7 @@ double logOf(double x) {
   for (int n = 23; n >= 3; n -= 2)
     series = (series + 1.0 / n) * z;
   // ln 2 in two parts: the high one times any exponent is exact.
-  constexpr double ln2High = 0x1.62e42fee00000p-1,
-                   ln2Low = 0x1.a39ef35793c76p-33;
+  constexpr double ln2High = 0x1.62e42fee00000p-1, ln2Low = 0x1.a39ef35793c76p-33;
   return e * ln2High + (2 * s + (2 * s * series + e * ln2Low));
 }
 

@@ -50,15 +50,14 @@ std::string printable(std::string_view text) {
   constexpr size_t longest = 60;
   std::string result;
   for (unsigned char c : text.substr(0, longest))
-    result += c >= 0x20 && c < 0x7f ? std::string(1, static_cast<char>(c))
-                                    : fmt::format("\\x{:02x}", c);
+    result +=
+        c >= 0x20 && c < 0x7f ? std::string(1, static_cast<char>(c)) : fmt::format("\\x{:02x}", c);
   return text.size() > longest ? result + "..." : result;
 }
 
 size_t editDistance(std::string_view a, std::string_view b) {
   // Three rows of the usual table: a swap looks two rows back.
-  std::vector<size_t> before(b.size() + 1), above(b.size() + 1),
-      row(b.size() + 1);
+  std::vector<size_t> before(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j)
     row[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
@@ -66,8 +65,7 @@ size_t editDistance(std::string_view a, std::string_view b) {
     std::swap(above, row);
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1,
-                         above[j - 1] + (a[i - 1] != b[j - 1])});
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] != b[j - 1])});
       if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
         row[j] = std::min(row[j], before[j - 2] + 1);
     }
@@ -75,8 +73,7 @@ size_t editDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::optional<std::string> nearestWord(std::string_view text,
-                                       std::span<const std::string> words,
+std::optional<std::string> nearestWord(std::string_view text, std::span<const std::string> words,
                                        size_t limit) {
   std::optional<std::string> nearest;
   size_t best = limit + 1;
@@ -94,8 +91,7 @@ std::optional<std::string> nearestWord(std::string_view text,
   return nearest;
 }
 
-std::optional<uint64_t> byteCount(std::span<const int64_t> shape,
-                                  uint64_t elementBytes) {
+std::optional<uint64_t> byteCount(std::span<const int64_t> shape, uint64_t elementBytes) {
   constexpr uint64_t most = std::numeric_limits<int64_t>::max();
   uint64_t bytes = elementBytes;
   for (int64_t extent : shape) {

@@ -36,8 +36,7 @@ struct Format {
       const uint16_t quiet = 1 << (Mantissa - 1);
       return sign | infinity | quiet | static_cast<uint16_t>(fraction >> shift);
     }
-    int target = exponent - kDoubleBias +
-                 bias; // exponent field of the result, before rounding
+    int target = exponent - kDoubleBias + bias; // exponent field of the result, before rounding
     if (target > 2 * bias)
       return sign | infinity;
     if (target <= 0) { // subnormal: the exponent field stays 0 and bits move
@@ -49,15 +48,13 @@ struct Format {
         return sign;
     }
     const uint64_t significand = fraction | uint64_t{1} << kDoubleMantissa;
-    const uint64_t half = uint64_t{1} << (shift - 1),
-                   rest = significand & (2 * half - 1);
+    const uint64_t half = uint64_t{1} << (shift - 1), rest = significand & (2 * half - 1);
     uint64_t result = significand >> shift;
     if (rest > half || (rest == half && (result & 1)))
       ++result;
     // The implicit bit adds 1 to the exponent field; a carry out of the
     // fraction adds another, up to Inf.
-    return sign | static_cast<uint16_t>(
-                      (static_cast<uint64_t>(target - 1) << Mantissa) + result);
+    return sign | static_cast<uint16_t>((static_cast<uint64_t>(target - 1) << Mantissa) + result);
   }
 
   static double widen(uint16_t half) {
@@ -67,10 +64,8 @@ struct Format {
     if (exponent == 0) { // zero or subnormal: an integer multiple of the
                          // smallest value, exact
       const double unit = std::bit_cast<double>(
-          static_cast<uint64_t>(1 - bias - Mantissa + kDoubleBias)
-          << kDoubleMantissa);
-      return std::bit_cast<double>(std::bit_cast<uint64_t>(fraction * unit) |
-                                   sign);
+          static_cast<uint64_t>(1 - bias - Mantissa + kDoubleBias) << kDoubleMantissa);
+      return std::bit_cast<double>(std::bit_cast<uint64_t>(fraction * unit) | sign);
     }
     const bool special = (half & 0x7fff) >= infinity;
     const uint64_t field = special ? 0x7ff : exponent - bias + kDoubleBias;
@@ -110,8 +105,7 @@ void widenAll(const std::byte *source, std::span<double> out, Convert convert) {
 }
 
 template <typename Convert>
-void narrowAll(std::span<const double> values, std::byte *target,
-               Convert convert) {
+void narrowAll(std::span<const double> values, std::byte *target, Convert convert) {
   for (size_t i = 0; i < values.size(); ++i) {
     auto narrowed = convert(values[i]);
     storeAs(target + i * sizeof(narrowed), narrowed);
@@ -128,15 +122,13 @@ double fromFloat16(uint16_t bits) { return Float16Format::widen(bits); }
 ValueRange rangeOf(DType dtype) {
   switch (dtype) {
   case DType::Float32:
-    return {-std::numeric_limits<float>::max(),
-            std::numeric_limits<float>::max()};
+    return {-std::numeric_limits<float>::max(), std::numeric_limits<float>::max()};
   case DType::BFloat16:
     return {-0x1.fep127, 0x1.fep127};
   case DType::Float16:
     return {-65504, 65504};
   case DType::Int32:
-    return {std::numeric_limits<int32_t>::min(),
-            std::numeric_limits<int32_t>::max()};
+    return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
   case DType::UInt8:
     return {0, std::numeric_limits<uint8_t>::max()};
   }
@@ -177,8 +169,7 @@ void widen(DType dtype, const std::byte *source, std::span<double> out) {
 void narrow(DType dtype, std::span<const double> values, std::byte *target) {
   switch (dtype) {
   case DType::Float32:
-    return narrowAll(values, target,
-                     [](double value) { return static_cast<float>(value); });
+    return narrowAll(values, target, [](double value) { return static_cast<float>(value); });
   case DType::BFloat16:
     return narrowAll(values, target, toBFloat16);
   case DType::Float16:

@@ -40,8 +40,7 @@ std::vector<T> valuesOf(const HostArray &array) {
 }
 
 template <typename T>
-HostArray arrayOf(DType dtype, std::vector<int64_t> shape,
-                  std::initializer_list<T> values) {
+HostArray arrayOf(DType dtype, std::vector<int64_t> shape, std::initializer_list<T> values) {
   return {dtype, std::move(shape), bytesOfValues(values)};
 }
 
@@ -59,8 +58,7 @@ inline Bytes npy(std::string_view dict, const Bytes &payload, int major = 1) {
 }
 
 /// A dict in NumPy's own form.
-inline std::string dict(std::string_view descr, std::string_view shape,
-                        bool fortran = false) {
+inline std::string dict(std::string_view descr, std::string_view shape, bool fortran = false) {
   return "{'descr': '" + std::string(descr) +
          "', 'fortran_order': " + (fortran ? "True" : "False") +
          ", 'shape': " + std::string(shape) + ", }\n";

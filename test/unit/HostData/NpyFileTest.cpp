@@ -25,8 +25,7 @@ std::string textOf(const std::vector<std::byte> &bytes) {
   return {reinterpret_cast<const char *>(bytes.data()), bytes.size()};
 }
 
-std::string written(const HostArray &array,
-                    const NpyWriteOptions &options = {}) {
+std::string written(const HostArray &array, const NpyWriteOptions &options = {}) {
   auto bytes = encodeNpy(array, options);
   EXPECT_TRUE(bytes) << bytes.error().message;
   return bytes ? textOf(*bytes) : "";
@@ -52,8 +51,7 @@ TEST(NpyWrite, WritesTheHeaderOfNumpy) {
   expected += "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
   expected += std::string(58, ' ') + "\n";
 
-  std::string bytes =
-      written(arrayOf<float>(DType::Float32, {2, 3}, {1, 2, 3, 4, 5, 6}));
+  std::string bytes = written(arrayOf<float>(DType::Float32, {2, 3}, {1, 2, 3, 4, 5, 6}));
 
   ASSERT_EQ(bytes.size(), 128u + 24u);
   EXPECT_EQ(bytes.substr(0, 128), expected);
@@ -62,17 +60,14 @@ TEST(NpyWrite, WritesTheHeaderOfNumpy) {
 TEST(NpyWrite, WritesATupleOfOne) {
   std::string bytes = written(arrayOf<uint8_t>(DType::UInt8, {3}, {1, 2, 3}));
 
-  EXPECT_EQ(bytes.substr(10, 57),
-            "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }");
+  EXPECT_EQ(bytes.substr(10, 57), "{'descr': '|u1', 'fortran_order': False, 'shape': (3,), }");
   EXPECT_EQ(bytes.substr(128), "\x01\x02\x03");
 }
 
 TEST(NpyWrite, WritesSixteenBitFloatsAsFloat32OrAsBits) {
   // NaN, infinity, negative zero, smallest denormal, one.
-  HostArray bf16 = arrayOf<uint16_t>(DType::BFloat16, {5},
-                                     {0x7fc1, 0xff80, 0x8000, 1, 0x3f80});
-  HostArray fp16 = arrayOf<uint16_t>(DType::Float16, {5},
-                                     {0x7e01, 0xfc00, 0x8000, 1, 0x3c00});
+  HostArray bf16 = arrayOf<uint16_t>(DType::BFloat16, {5}, {0x7fc1, 0xff80, 0x8000, 1, 0x3f80});
+  HostArray fp16 = arrayOf<uint16_t>(DType::Float16, {5}, {0x7e01, 0xfc00, 0x8000, 1, 0x3c00});
 
   EXPECT_EQ(written(bf16).substr(128),
             textOf(bytesOfValues<uint32_t>(
@@ -110,8 +105,7 @@ TEST(NpyWrite, RefusesArraysThatAreNone) {
 TEST(NpyFile, ReadsWhatItWrote) {
   TemporaryFolder folder;
   const std::string path = folder / "a.npy";
-  HostArray array =
-      arrayOf<int32_t>(DType::Int32, {1, 3, 2}, {1, -2, 3, -4, 5, INT32_MIN});
+  HostArray array = arrayOf<int32_t>(DType::Int32, {1, 3, 2}, {1, -2, 3, -4, 5, INT32_MIN});
 
   ASSERT_TRUE(writeNpyFile(path, array));
   auto header = readNpyFileHeader(path);
@@ -150,8 +144,7 @@ TEST(NpyFile, WritesThroughLinks) {
 }
 
 TEST(NpyFile, WritesToDevicesInPlace) {
-  ASSERT_TRUE(
-      writeNpyFile("/dev/null", arrayOf<uint8_t>(DType::UInt8, {1}, {7})));
+  ASSERT_TRUE(writeNpyFile("/dev/null", arrayOf<uint8_t>(DType::UInt8, {1}, {7})));
 
   struct stat facts;
   ASSERT_EQ(stat("/dev/null", &facts), 0);
@@ -187,23 +180,19 @@ TEST(NpyFile, NamesWhatIsWrongWithAPath) {
             "'" + fifo + "' is a pipe or a device, not a regular file");
   EXPECT_EQ(readNpyFile("/dev/zero").error().message,
             "'/dev/zero' is a pipe or a device, not a regular file");
-  EXPECT_EQ(readNpyFile("/dev/zero").error().help,
-            "write the array to a file first");
+  EXPECT_EQ(readNpyFile("/dev/zero").error().help, "write the array to a file first");
   EXPECT_EQ(writeNpyFile(deep, array).error().message,
             "cannot write '" + deep + "': No such file or directory");
   EXPECT_EQ(writeNpyFile(folder.path(), array).error().message,
             "cannot write '" + folder.path() + "': Is a directory");
-  EXPECT_EQ(writeNpyFile("", array).error().message,
-            "cannot write '': No such file or directory");
+  EXPECT_EQ(writeNpyFile("", array).error().message, "cannot write '': No such file or directory");
 }
 
 TEST(NpyFile, ReportsAFullDisk) {
   if (!fs::exists("/dev/full"))
     GTEST_SKIP() << "no /dev/full here";
 
-  EXPECT_EQ(writeNpyFile("/dev/full", arrayOf<uint8_t>(DType::UInt8, {1}, {7}))
-                .error()
-                .message,
+  EXPECT_EQ(writeNpyFile("/dev/full", arrayOf<uint8_t>(DType::UInt8, {1}, {7})).error().message,
             "cannot write '/dev/full': No space left on device");
 }
 

@@ -29,9 +29,7 @@ NpyArray read(const Bytes &bytes, const NpyReadOptions &options = {}) {
 std::vector<std::string> messages(const NpyArray &array) {
   std::vector<std::string> texts;
   for (const Diagnostic &d : array.notes)
-    texts.push_back(
-        (d.severity == kiln::Severity::Note ? "note: " : "warning: ") +
-        d.message);
+    texts.push_back((d.severity == kiln::Severity::Note ? "note: " : "warning: ") + d.message);
   return texts;
 }
 
@@ -64,9 +62,8 @@ TEST(NpyRead, KeepsTheBitsOfDeviceTypes) {
 
 TEST(NpyRead, RoundsFloat64ToNearestEvenWithANote) {
   // Two ties, one above a tie, and a value below the smallest float32.
-  Bytes values =
-      bytesOfValues<double>({1 + 0x1p-24, 1 + 0x3p-24, 1 + 0x1.000001p-24,
-                             0x1p-160, -0.0, std::nan("")});
+  Bytes values = bytesOfValues<double>(
+      {1 + 0x1p-24, 1 + 0x3p-24, 1 + 0x1.000001p-24, 0x1p-160, -0.0, std::nan("")});
 
   NpyArray a = read(npy(dict("<f8", "(2, 3)"), values));
 
@@ -77,57 +74,45 @@ TEST(NpyRead, RoundsFloat64ToNearestEvenWithANote) {
   EXPECT_EQ(out[3], 0.0f);
   EXPECT_TRUE(std::signbit(out[4]));
   EXPECT_TRUE(std::isnan(out[5]));
-  EXPECT_THAT(
-      messages(a),
-      ElementsAre("note: 'x.npy' holds float64 values, rounded to float32"));
+  EXPECT_THAT(messages(a), ElementsAre("note: 'x.npy' holds float64 values, rounded to float32"));
 }
 
 TEST(NpyRead, WarnsWhenFloat64BecomesInfinite) {
   // The largest float32, the last value that rounds to it, and the first that
   // does not.
   const double most = std::numeric_limits<float>::max();
-  Bytes values = bytesOfValues<double>(
-      {most, std::nextafter(most + 0x1p103, 0), most + 0x1p103, -1e300,
-       std::numeric_limits<double>::infinity(), 1});
+  Bytes values = bytesOfValues<double>({most, std::nextafter(most + 0x1p103, 0), most + 0x1p103,
+                                        -1e300, std::numeric_limits<double>::infinity(), 1});
 
   NpyArray a = read(npy(dict("<f8", "(2, 3)"), values));
 
-  EXPECT_THAT(valuesOf<float>(a.array),
-              ElementsAre(static_cast<float>(most), static_cast<float>(most),
-                          kInf, -kInf, kInf, 1));
   EXPECT_THAT(
-      messages(a),
-      ElementsAre("note: 'x.npy' holds float64 values, rounded to float32",
-                  "warning: 'x.npy': 2 values too large for float32 became "
-                  "infinite, the first is 3.4028235677973366e+38 at [0, 2]"));
+      valuesOf<float>(a.array),
+      ElementsAre(static_cast<float>(most), static_cast<float>(most), kInf, -kInf, kInf, 1));
+  EXPECT_THAT(messages(a), ElementsAre("note: 'x.npy' holds float64 values, rounded to float32",
+                                       "warning: 'x.npy': 2 values too large for float32 became "
+                                       "infinite, the first is 3.4028235677973366e+38 at [0, 2]"));
 }
 
 TEST(NpyRead, WidensSmallIntegersWithANote) {
-  NpyArray a =
-      read(npy(dict("|i1", "(2,)"), bytesOfValues<int8_t>({-128, 127})));
-  NpyArray b =
-      read(npy(dict("<i2", "(2,)"), bytesOfValues<int16_t>({-32768, 32767})));
+  NpyArray a = read(npy(dict("|i1", "(2,)"), bytesOfValues<int8_t>({-128, 127})));
+  NpyArray b = read(npy(dict("<i2", "(2,)"), bytesOfValues<int16_t>({-32768, 32767})));
   NpyArray c = read(npy(dict("<u2", "(1,)"), bytesOfValues<uint16_t>({65535})));
 
   EXPECT_EQ(a.array.dtype, DType::Int32);
   EXPECT_THAT(valuesOf<int32_t>(a.array), ElementsAre(-128, 127));
-  EXPECT_THAT(messages(a),
-              ElementsAre("note: 'x.npy' holds int8 values, stored as int32"));
+  EXPECT_THAT(messages(a), ElementsAre("note: 'x.npy' holds int8 values, stored as int32"));
   EXPECT_EQ(b.array.dtype, DType::Int32);
   EXPECT_THAT(valuesOf<int32_t>(b.array), ElementsAre(-32768, 32767));
-  EXPECT_THAT(messages(b),
-              ElementsAre("note: 'x.npy' holds int16 values, stored as int32"));
+  EXPECT_THAT(messages(b), ElementsAre("note: 'x.npy' holds int16 values, stored as int32"));
   EXPECT_EQ(c.array.dtype, DType::Int32);
   EXPECT_THAT(valuesOf<int32_t>(c.array), ElementsAre(65535));
-  EXPECT_THAT(
-      messages(c),
-      ElementsAre("note: 'x.npy' holds uint16 values, stored as int32"));
+  EXPECT_THAT(messages(c), ElementsAre("note: 'x.npy' holds uint16 values, stored as int32"));
 }
 
 TEST(NpyRead, TakesUint32WhileEveryValueFits) {
   Bytes fits = bytesOfValues<uint32_t>({0, 2147483647});
-  Bytes exceeds =
-      bytesOfValues<uint32_t>({0, 2147483647, 5, 2147483648, 4294967295, 1});
+  Bytes exceeds = bytesOfValues<uint32_t>({0, 2147483647, 5, 2147483648, 4294967295, 1});
 
   NpyArray control = read(npy(dict("<u4", "(2,)"), fits));
   auto refused = readNpy(npy(dict("<u4", "(2, 3)"), exceeds), "x.npy");
@@ -144,8 +129,7 @@ TEST(NpyRead, TakesUint32WhileEveryValueFits) {
 }
 
 TEST(NpyRead, ReadsBoolsAsZeroAndOne) {
-  NpyArray a =
-      read(npy(dict("|b1", "(4,)"), bytesOfValues<uint8_t>({0, 1, 2, 255})));
+  NpyArray a = read(npy(dict("|b1", "(4,)"), bytesOfValues<uint8_t>({0, 1, 2, 255})));
 
   EXPECT_EQ(a.array.dtype, DType::UInt8);
   EXPECT_THAT(valuesOf<uint8_t>(a.array), ElementsAre(0, 1, 1, 1));
@@ -156,8 +140,7 @@ TEST(NpyRead, BringsFortranOrderToCOrder) {
   // Element (i, j) is 10 i + j; Fortran order stores column after column.
   Bytes two = bytesOfValues<int32_t>({0, 10, 1, 11, 2, 12});
   // Element (i, j, k) is 100 i + 10 j + k of shape 2x3x2.
-  Bytes three = bytesOfValues<int32_t>(
-      {0, 100, 10, 110, 20, 120, 1, 101, 11, 111, 21, 121});
+  Bytes three = bytesOfValues<int32_t>({0, 100, 10, 110, 20, 120, 1, 101, 11, 111, 21, 121});
   Bytes one = bytesOfValues<int32_t>({7, 8, 9});
 
   NpyArray a = read(npy(dict("<i4", "(2, 3)", true), two));
@@ -177,12 +160,10 @@ TEST(NpyRead, ConvertsFortranOrderOfEveryElementSize) {
   Bytes i2 = bytesOfValues<int16_t>({0, 10, 1, 11, 2, 12});
   Bytes f8 = bytesOfValues<double>({0, 10, 1, 11, 2, 12});
 
-  EXPECT_THAT(
-      valuesOf<uint8_t>(read(npy(dict("|u1", "(2, 3)", true), u1)).array),
-      ElementsAre(0, 1, 2, 10, 11, 12));
-  EXPECT_THAT(
-      valuesOf<int32_t>(read(npy(dict("<i2", "(2, 3)", true), i2)).array),
-      ElementsAre(0, 1, 2, 10, 11, 12));
+  EXPECT_THAT(valuesOf<uint8_t>(read(npy(dict("|u1", "(2, 3)", true), u1)).array),
+              ElementsAre(0, 1, 2, 10, 11, 12));
+  EXPECT_THAT(valuesOf<int32_t>(read(npy(dict("<i2", "(2, 3)", true), i2)).array),
+              ElementsAre(0, 1, 2, 10, 11, 12));
   EXPECT_THAT(valuesOf<float>(read(npy(dict("<f8", "(2, 3)", true), f8)).array),
               ElementsAre(0, 1, 2, 10, 11, 12));
 }
@@ -225,43 +206,36 @@ TEST(NpyRead, CastsToBFloat16InOneRounding) {
   // 1 + 2^-8 is a tie and goes to the even 1. The float64 just above it would
   // round to the tie in float32 first, and then to 1 as well: only one rounding
   // gives 1 + 2^-7.
-  Bytes values = bytesOfValues<double>(
-      {1 + 0x1p-8, 1 + 0x1p-8 + 0x1p-40, 1 + 0x3p-8, -0.0});
+  Bytes values = bytesOfValues<double>({1 + 0x1p-8, 1 + 0x1p-8 + 0x1p-40, 1 + 0x3p-8, -0.0});
 
   NpyArray a = read(npy(dict("<f8", "(4,)"), values), {DType::BFloat16});
 
   EXPECT_EQ(a.array.dtype, DType::BFloat16);
-  EXPECT_THAT(valuesOf<uint16_t>(a.array),
-              ElementsAre(0x3f80, 0x3f81, 0x3f82, 0x8000));
+  EXPECT_THAT(valuesOf<uint16_t>(a.array), ElementsAre(0x3f80, 0x3f81, 0x3f82, 0x8000));
   EXPECT_TRUE(a.notes.empty());
 }
 
 TEST(NpyRead, WarnsWhenACastToFloat16BecomesInfinite) {
   // 65520 is the tie between 65504 and the 65536 that float16 does not have.
-  Bytes values = bytesOfValues<float>(
-      {65504, 65519.996f, 65520, -kInf, -1e10f, std::nanf("")});
+  Bytes values = bytesOfValues<float>({65504, 65519.996f, 65520, -kInf, -1e10f, std::nanf("")});
 
   NpyArray a = read(npy(dict("<f4", "(6,)"), values), {DType::Float16});
 
   EXPECT_THAT(valuesOf<uint16_t>(a.array),
               ElementsAre(0x7bff, 0x7bff, 0x7c00, 0xfc00, 0xfc00, 0x7e00));
-  EXPECT_THAT(messages(a),
-              ElementsAre("warning: 'x.npy': 2 values too large for float16 "
-                          "became infinite, the first is 65520 at [2]"));
+  EXPECT_THAT(messages(a), ElementsAre("warning: 'x.npy': 2 values too large for float16 "
+                                       "became infinite, the first is 65520 at [2]"));
 }
 
 TEST(NpyRead, CastsFloatsToIntegersLikeTheDevice) {
-  Bytes values = bytesOfValues<float>(
-      {0.5f, 1.5f, -0.5f, 254.5f, 255.5f, -3, std::nanf(""), kInf});
+  Bytes values = bytesOfValues<float>({0.5f, 1.5f, -0.5f, 254.5f, 255.5f, -3, std::nanf(""), kInf});
 
   NpyArray a = read(npy(dict("<f4", "(2, 4)"), values), {DType::UInt8});
 
-  EXPECT_THAT(valuesOf<uint8_t>(a.array),
-              ElementsAre(0, 2, 0, 254, 255, 0, 0, 255));
-  EXPECT_THAT(messages(a),
-              ElementsAre("warning: 'x.npy': 4 values outside of uint8 "
-                          "saturated (NaN became 0), the first is 255.5 at "
-                          "[1, 0]; uint8 holds 0 to 255"));
+  EXPECT_THAT(valuesOf<uint8_t>(a.array), ElementsAre(0, 2, 0, 254, 255, 0, 0, 255));
+  EXPECT_THAT(messages(a), ElementsAre("warning: 'x.npy': 4 values outside of uint8 "
+                                       "saturated (NaN became 0), the first is 255.5 at "
+                                       "[1, 0]; uint8 holds 0 to 255"));
 }
 
 TEST(NpyRead, CastsIntegersOnlyWhereTheyFit) {
@@ -269,8 +243,7 @@ TEST(NpyRead, CastsIntegersOnlyWhereTheyFit) {
   Bytes exceeds = bytesOfValues<int32_t>({0, 256});
 
   NpyArray control = read(npy(dict("<i4", "(2,)"), fits), {DType::UInt8});
-  auto refused =
-      readNpy(npy(dict("<i4", "(2,)"), exceeds), "x.npy", {DType::UInt8});
+  auto refused = readNpy(npy(dict("<i4", "(2,)"), exceeds), "x.npy", {DType::UInt8});
 
   EXPECT_THAT(valuesOf<uint8_t>(control.array), ElementsAre(0, 255));
   EXPECT_TRUE(control.notes.empty());
@@ -301,8 +274,7 @@ TEST(NpyRead, HonoursTheLimitOnBytes) {
 
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().fault, Fault::Limit);
-  EXPECT_EQ(refused.error().message,
-            "'x.npy' as 2x3 uint8 needs 6 bytes; a tensor has at most 5");
+  EXPECT_EQ(refused.error().message, "'x.npy' as 2x3 uint8 needs 6 bytes; a tensor has at most 5");
   ASSERT_FALSE(widened);
   EXPECT_EQ(widened.error().message,
             "'x.npy' as 2x3 float32 needs 24 bytes; a tensor has at most 23");

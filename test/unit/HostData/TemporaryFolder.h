@@ -16,8 +16,7 @@ namespace kilnrt::test {
 class TemporaryFolder {
 public:
   TemporaryFolder() {
-    std::string name =
-        (std::filesystem::temp_directory_path() / "kiln-test-XXXXXX").string();
+    std::string name = (std::filesystem::temp_directory_path() / "kiln-test-XXXXXX").string();
     if (const char *made = mkdtemp(name.data()))
       folder = made;
   }
@@ -30,9 +29,7 @@ public:
   }
 
   const std::string &path() const { return folder; }
-  std::string operator/(const std::string &name) const {
-    return folder + "/" + name;
-  }
+  std::string operator/(const std::string &name) const { return folder + "/" + name; }
 
 private:
   std::string folder;
