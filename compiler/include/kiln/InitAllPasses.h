@@ -8,7 +8,10 @@
 #ifndef KILN_INITALLPASSES_H
 #define KILN_INITALLPASSES_H
 
+#include "kiln/Conversion/NisaToStream.h"
 #include "kiln/Dialect/Nisa/Transforms/Passes.h"
+#include "kiln/Pipelines/Pipelines.h"
+#include "kiln/Transforms/Passes.h"
 
 #include "mlir/Transforms/Passes.h"
 
@@ -18,6 +21,9 @@ inline void registerAllPasses() {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   nisa::registerNisaPasses();
+  registerKilnTransformsPasses();
+  registerKilnNisaToStreamPasses();
+  registerPipelines();
 }
 
 } // namespace kiln

@@ -39,7 +39,8 @@ public:
   double operator[](int64_t i) const;
   /// Element of a matrix.
   double operator()(int64_t row, int64_t column) const { return (*this)[row * extents.back() + column]; }
-  /// Writes an element, rounded once to the dtype.
+  /// Writes an element: the value as float32, rounded to the dtype (int32: the value itself, which must
+  /// fit).
   void set(int64_t i, double value);
   /// Equal dtype, shape and bits: NaN equals the same NaN, 0 does not equal -0.
   bool sameBits(const Array &other) const {

@@ -3,7 +3,7 @@
 
 #include "Compiler.h"
 
-#include "kiln/Conversion/TraceToNisa.h"
+#include "kiln/Conversion/TraceToNisa/TraceToNisa.h"
 #include "kiln/InitAllDialects.h"
 #include "kiln/Pipelines/Pipelines.h"
 #include "kiln/Support/Diagnostics.h"

@@ -114,8 +114,13 @@ double Array::operator[](int64_t i) const {
 
 void Array::set(int64_t i, double value) {
   unsigned width = isa::bytesOf(toIsa(type));
-  kilnrt::storeDouble(toIsa(type), value,
-                      reinterpret_cast<std::byte *>(bytes.data()) + i * width);
+  unsigned char *at = bytes.data() + i * width;
+  if (type == DType::int32) {
+    int32_t whole = int32_t(value);
+    std::memcpy(at, &whole, sizeof(whole));
+    return;
+  }
+  kilnrt::storeElement(toIsa(type), float(value), reinterpret_cast<std::byte *>(at));
 }
 
 namespace detail {

@@ -10,7 +10,7 @@
 #include "kiln/Pipelines/Pipelines.h"
 
 #include "kiln/Conversion/NisaToStream.h"
-#include "kiln/Dialect/Nisa/IR/NisaPasses.h"
+#include "kiln/Dialect/Nisa/Transforms/Passes.h"
 #include "kiln/Transforms/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"

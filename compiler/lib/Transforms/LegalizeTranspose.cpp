@@ -11,6 +11,10 @@
 #include "kiln/Dialect/Nisa/IR/NisaInst.h"
 #include "kiln/ISA/Args.h"
 #include "kiln/Transforms/Passes.h"
+#include "kilnrt/Numerics/Convert.h"
+
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/BuiltinTypes.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -26,44 +30,17 @@ namespace {
 using isa::Access;
 using isa::DType;
 
-/// Element 1.0 of a float dtype, as bytes.
-SmallVector<char> oneOf(DType dtype) {
-  switch (dtype) {
-  case DType::Float32:
-    return {0, 0, char(0x80), 0x3F};
-  case DType::BFloat16:
-    return {char(0x80), 0x3F};
-  case DType::Float16:
-    return {0, 0x3C};
-  case DType::Int32:
-  case DType::UInt8:
-    break;
-  }
-  llvm_unreachable("the Tensor Engine transposes floats only");
-}
-
-Type elementType(MLIRContext *context, DType dtype) {
-  switch (dtype) {
-  case DType::Float32:
-    return Float32Type::get(context);
-  case DType::BFloat16:
-    return BFloat16Type::get(context);
-  case DType::Float16:
-    return Float16Type::get(context);
-  case DType::Int32:
-  case DType::UInt8:
-    break;
-  }
-  llvm_unreachable("the Tensor Engine transposes floats only");
-}
-
+/// The n x n identity of a float dtype, as constant data.
 DenseElementsAttr identity(MLIRContext *context, DType dtype, int64_t n) {
-  SmallVector<char> one = oneOf(dtype);
-  SmallVector<char> bytes(size_t(n) * n * one.size(), 0);
+  unsigned width = isa::bytesOf(dtype);
+  SmallVector<char> bytes(size_t(n) * n * width, 0);
   for (int64_t i = 0; i < n; ++i)
-    llvm::copy(one, bytes.begin() + (i * n + i) * one.size());
-  auto type = RankedTensorType::get({n, n}, elementType(context, dtype));
-  return DenseElementsAttr::getFromRawBuffer(type, bytes);
+    kilnrt::storeElement(
+        dtype, 1.0f, reinterpret_cast<std::byte *>(&bytes[(i * n + i) * width]));
+  // The table's short names of float dtypes are MLIR's.
+  Type element = parseType(isa::info(dtype).shortName, context);
+  return DenseElementsAttr::getFromRawBuffer(
+      RankedTensorType::get({n, n}, element), bytes);
 }
 
 /// Rows [start, start + count) and `columns` columns of an n x n tensor.
