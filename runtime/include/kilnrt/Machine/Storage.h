@@ -1,0 +1,191 @@
+//===- Storage.h - the bytes of one run and what is known about them
+//-----------------------------------===//
+//
+// Blocks of bytes with a shadow: which bytes were written, through which
+// tensor, and which PSUM cells hold a matmul sum. Answers questions and takes
+// notes; it never fails and builds no message. The rules:
+//
+//  * The first write through a tensor, and the first after another tensor took
+//  its bytes, makes it live:
+//    its bytes become unwritten, its PSUM cells lose their sum, and every live
+//    tensor that overlaps it by address is overwritten as a whole. In a
+//    properly synchronised program all accesses through the old tensor happen
+//    before that write, so the outcome does not depend on the schedule.
+//  * A read needs a live tensor and every byte of it written since.
+//  * A PSUM cell's bit is set by an accumulating matmul and cleared by every
+//  other write to its bytes.
+//
+// Bits are kept lazily: a tensor known to be written as a whole (`full`) or
+// whose cells are all alike needs none, which makes the common access one
+// comparison.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILNRT_MACHINE_STORAGE_H
+#define KILNRT_MACHINE_STORAGE_H
+
+#include "kilnrt/Machine/Layout.h"
+#include "kilnrt/Machine/Shadow.h"
+
+#include <memory>
+
+namespace kilnrt {
+
+/// Bytes fresh memory is filled with: NaN in every float dtype, an odd number
+/// in every integer dtype.
+inline constexpr std::array<uint8_t, 2> kPoison = {0xDB, 0x7F};
+/// Fills `bytes` with kPoison; the pattern restarts at `data`.
+void fillWithPoison(std::byte *data, int64_t bytes);
+
+enum class ShadowMode : uint8_t {
+  Off,     ///< matmul bits only
+  Bytes,   ///< a byte counts as written whichever tensor wrote it
+  Tensors, ///< a byte written through another tensor does not count
+};
+
+/// Why a read is not allowed.
+struct UnwrittenByte {
+  enum Kind {
+    Never,      ///< nothing was ever written through the tensor
+    Partly,     ///< other bytes of it were
+    Overwritten ///< another tensor was written over it
+  } kind = Never;
+  uint32_t partition = 0; ///< of the tensor
+  int64_t byte = 0;       ///< of the tensor's partition (on chip) or of the tensor (HBM)
+  uint32_t other = kNone; ///< Overwritten: the tensor that took the bytes
+};
+
+/// The matmul bits of an access.
+enum class CellState : uint8_t { Clear, Set, Mixed };
+
+class Storage {
+public:
+  Storage(const Layout &layout, ShadowMode mode);
+
+  /// Binds an HBM tensor to bytes that outlive the run. `written`: they count
+  /// as written (inputs and constants, which no verified program writes to);
+  /// otherwise they are filled with kPoison.
+  void bind(uint32_t tensor, std::byte *data, bool written);
+
+  /// The bytes of `place`. Precondition: the tensor was bound, read or written
+  /// before.
+  std::byte *address(const Place &place) const {
+    return blocks[place.block].data + place.partition * layout.blocks()[place.block].stride +
+           place.byte;
+  }
+  Tile tile(const Place &place) const { return {place.shape(), address(place)}; }
+
+  /// Every byte of `place` was written (always true with the shadow off).
+  /// Allocates an untouched block.
+  bool isWritten(const Place &place) {
+    const TensorState &state = states[place.tensor];
+    return state.full || isWrittenSlow(place);
+  }
+  /// The first byte of `place` that was not, in the order of its rows and
+  /// elements. Precondition: isWritten(place) is false.
+  UnwrittenByte firstUnwritten(const Place &place) const;
+  /// The first byte of a whole tensor that was not written; nothing when all
+  /// were.
+  std::optional<UnwrittenByte> firstUnwritten(uint32_t tensor) const;
+
+  /// Notes a write of all bytes of `place`, before it happens.
+  void noteWrite(const Place &place) {
+    activate(place);
+    ++states[place.tensor].writes;
+    if (!states[place.tensor].full)
+      setWritten(place);
+    if (states[place.tensor].hasCells)
+      setCells(place, CellState::Clear);
+  }
+  /// The same for an accumulating matmul, whose cells are set by `setCells`.
+  void noteMatmul(const Place &place) {
+    activate(place);
+    ++states[place.tensor].writes;
+    if (!states[place.tensor].full)
+      setWritten(place);
+  }
+  /// Notes that some writes together covered the whole tensor:
+  /// `activations(tensor)` is still what it was when the first of them was
+  /// noted.
+  void noteWholeWrite(uint32_t tensor) { states[tensor].full = mode != ShadowMode::Off; }
+  /// Changes whenever the bytes of `place` may have; nothing when that is not known, because other
+  /// tensors write them. Of equal places only.
+  std::optional<uint64_t> contentVersion(const Place &place) const {
+    if (!isLazy(place.block))
+      return std::nullopt;
+    const TensorState &state = states[place.tensor];
+    return uint64_t(place.tensor) << 32 ^ state.writes;
+  }
+  /// How often the tensor became live.
+  uint32_t activations(uint32_t tensor) const { return states[tensor].activations; }
+  /// The tensor lost matmul sums to another one that took its bytes, and was
+  /// not written since.
+  bool lostSums(uint32_t tensor) const { return states[tensor].lostSums; }
+  /// The tensor that took its bytes.
+  uint32_t overwrittenBy(uint32_t tensor) const { return states[tensor].overwrittenBy; }
+
+  CellState cells(const Place &place) const;
+  /// `state` is Clear or Set.
+  void setCells(const Place &place, CellState state);
+  /// The bit of one cell; `partition` and `byte` count in the block.
+  bool cell(const Place &place, uint32_t partition, int64_t byte) const;
+  void setCell(const Place &place, uint32_t partition, int64_t byte);
+
+  /// One access less to come; a block of its own is given back after the last.
+  void release(uint32_t tensor);
+  /// Sets how many accesses of each tensor are to come. Without it nothing is
+  /// given back.
+  void expectAccesses(const std::vector<uint32_t> &counts) { remaining = counts; }
+
+private:
+  struct TensorState {
+    bool live = false, full = false;
+    bool hasCells = false;              ///< in PSUM
+    CellState cells = CellState::Clear; ///< Clear and Set: of all cells,
+                                        ///< whatever the bits say
+    bool lostSums = false;
+    uint32_t overwrittenBy = kNone;
+    uint32_t activations = 0;
+    uint32_t writes = 0;
+  };
+  struct AlignedDelete {
+    void operator()(std::byte *data) const;
+  };
+  struct Block {
+    std::byte *data = nullptr;
+    std::unique_ptr<std::byte, AlignedDelete> owned;
+    ColumnBits bytes, cells; ///< on chip
+    LinearBits linear;       ///< HBM
+    /// Shared blocks: live tensors that touch each stretch of granuleBytes.
+    std::vector<std::vector<uint32_t>> granules;
+  };
+
+  /// A tensor's bits may say less than its state: nobody else looks at them.
+  bool isLazy(uint32_t block) const {
+    return mode == ShadowMode::Tensors || layout.blocks()[block].tensor != kNone;
+  }
+  bool isWrittenSlow(const Place &place);
+  void activate(const Place &place) {
+    if (!states[place.tensor].live)
+      activateSlow(place);
+  }
+  void activateSlow(const Place &place);
+  void retireOverlapping(uint32_t tensor);
+  void allocate(uint32_t block);
+  void setWritten(const Place &place);
+  /// Gives cells their bits, so that they may differ.
+  void spreadCells(uint32_t tensor);
+  /// `partition` and `byte` count in the block.
+  bool isByteWritten(const Block &block, uint32_t partition, int64_t byte) const;
+  PartitionMask maskOf(uint32_t tensor) const;
+
+  const Layout &layout;
+  ShadowMode mode;
+  std::vector<Block> blocks;
+  std::vector<TensorState> states;
+  std::vector<uint32_t> remaining;
+};
+
+} // namespace kilnrt
+
+#endif // KILNRT_MACHINE_STORAGE_H

@@ -1,0 +1,61 @@
+//===- Core.cpp - one instruction on the memories of a run
+//----------------------------------------------===//
+
+#include "Core.h"
+
+#include "Diagnose.h"
+#include "kilnrt/Semantics/Copy.h"
+
+using namespace kilnrt;
+
+static ShadowMode shadowMode(const RunOptions &options) {
+  if (!options.checkUninitialised)
+    return ShadowMode::Off;
+  return options.checkOverwritten ? ShadowMode::Tensors : ShadowMode::Bytes;
+}
+
+Core::Core(const Image &image, const RunOptions &options)
+    : image(image), options(options), memory(image.layout, shadowMode(options)) {
+  memory.expectAccesses(image.accessCounts);
+}
+
+Status Core::checkInput(const Operation &op, unsigned operand, const Place &place) {
+  if (memory.isWritten(place))
+    return Status::ok();
+  return unwrittenRead(image, op, operand, memory.firstUnwritten(place));
+}
+
+void Core::stage(const Operation &op, unsigned operand) {
+  const Place &place = op.places[operand];
+  stagedBytes[operand].resize(size_t(place.shape().packedBytes()));
+  const Tile copy(place.shape().packed(), stagedBytes[operand].data());
+  copyTile(memory.tile(place), copy);
+  staged[operand] = copy;
+}
+
+Status Core::execute(const Operation &op) {
+  for (unsigned i = 0; i < op.operands; ++i)
+    if (op.places[i].present() && !(op.outputs >> i & 1))
+      if (Status status = checkInput(op, i, op.places[i]); !status)
+        return status;
+  for (unsigned i = 0; i < op.operands; ++i)
+    if (op.staged >> i & 1)
+      stage(op, i);
+  if (!op.notesOwnWrites)
+    for (unsigned i = 0; i < op.operands; ++i)
+      if (op.outputs >> i & 1)
+        memory.noteWrite(op.places[i]);
+  return op.run(*this, op);
+}
+
+const LoadedStationary &Core::stationary(const Operation &op) {
+  const Place &place = op.places[isa::NcMatmulArgs::stationary];
+  const std::optional<uint64_t> version = memory.contentVersion(place);
+  if (!version || version != loadedVersion || !loadedFrom.present() ||
+      !sameElements(place, loadedFrom)) {
+    loadStationary(input(op, isa::NcMatmulArgs::stationary), loaded);
+    loadedFrom = version ? place : Place();
+    loadedVersion = version.value_or(0);
+  }
+  return loaded;
+}

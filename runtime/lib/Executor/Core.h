@@ -1,0 +1,78 @@
+//===- Core.h - the state of one run
+//--------------------------------------------------------------------===//
+//
+// Memories, semaphores and the reduction registers of one core, and what a
+// handler may ask of them. Owned by one run; two cores share nothing but the
+// image.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILNRT_LIB_EXECUTOR_CORE_H
+#define KILNRT_LIB_EXECUTOR_CORE_H
+
+#include "Operation.h"
+#include "kilnrt/Executor.h"
+#include "kilnrt/Machine/Storage.h"
+#include "kilnrt/Semantics/Matmul.h"
+
+namespace kilnrt {
+
+/// The reduction register file of the Scalar Engine, by row of the tile.
+struct ReductionRegisters {
+  std::array<float, isa::machine.numPartitions> values{};
+  /// Rows [0, defined) hold a value; the others were never reset.
+  uint32_t defined = 0;
+};
+
+class Core {
+public:
+  Core(const Image &image, const RunOptions &options);
+
+  const Image &image;
+  const RunOptions &options;
+  Storage memory;
+  std::array<uint64_t, isa::machine.numSemaphores> semaphores{};
+  ReductionRegisters reductions;
+
+  /// Checks the inputs, notes the writes, runs the handler. Not for DMA.
+  Status execute(const Operation &op);
+  /// Moves the share of rows `range` of a transfer; all rows make the whole
+  /// transfer.
+  Status executeShare(const Operation &op, RowRange range);
+  /// The accesses of `op` are over.
+  void release(const Operation &op) {
+    for (unsigned i = 0; i < op.operands; ++i)
+      if (op.places[i].present())
+        memory.release(op.places[i].tensor);
+  }
+
+  //---- for handlers ----
+  bool has(const Operation &op, unsigned operand) const { return op.places[operand].present(); }
+  Tile output(const Operation &op, unsigned operand) const {
+    return memory.tile(op.places[operand]);
+  }
+  ConstTile input(const Operation &op, unsigned operand) const {
+    if (op.staged >> operand & 1)
+      return staged[operand];
+    return memory.tile(op.places[operand]);
+  }
+  /// The stationary operand of a matmul, packed; kept while the next matmuls use the same one.
+  const LoadedStationary &stationary(const Operation &op);
+
+private:
+  Status checkInput(const Operation &op, unsigned operand, const Place &place);
+  /// Moves elements [first, end) of a transfer whose sides have different rows.
+  Status executePieces(const Operation &op, const TransferPlan &plan, int64_t first, int64_t end);
+  /// Replaces an input by a copy of it.
+  void stage(const Operation &op, unsigned operand);
+
+  std::array<ConstTile, isa::kMaxOperands> staged;
+  LoadedStationary loaded;
+  Place loadedFrom; ///< absent: nothing is loaded
+  uint64_t loadedVersion = 0;
+  std::array<std::vector<std::byte>, isa::kMaxOperands> stagedBytes;
+};
+
+} // namespace kilnrt
+
+#endif // KILNRT_LIB_EXECUTOR_CORE_H

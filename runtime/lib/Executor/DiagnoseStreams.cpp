@@ -1,0 +1,106 @@
+//===- DiagnoseStreams.cpp - the words of deadlocks and limits
+//--------------------------------------------===//
+
+#include "Diagnose.h"
+
+using namespace kilnrt;
+
+namespace {
+
+/// What is left to raise one semaphore.
+struct Raisers {
+  uint64_t left = 0;                     ///< sum over operations that were not executed
+  const Operation *own = nullptr;        ///< the first in the waiting stream
+  std::vector<const Operation *> others; ///< the first in each other stream
+};
+
+} // namespace
+
+static std::string streamName(const Operation &op) {
+  return "the " + std::string(isa::name(op.engine)) + " stream";
+}
+
+static uint64_t amountOf(const Operation &op) {
+  return op.isDma() ? uint64_t(isa::machine.dmaEngines) : op.sync.updateValue;
+}
+
+static Raisers findRaisers(const Image &image, const Positions &next, const Operation &waiting) {
+  Raisers raisers;
+  for (size_t s = 0; s < kEngineSlots; ++s) {
+    const Operation *first = nullptr;
+    for (size_t i = next[s]; i < image.streams[s].size(); ++i) {
+      const Operation &op = image.streams[s][i];
+      if (op.sync.updateSemaphore != waiting.sync.waitSemaphore)
+        continue;
+      raisers.left += amountOf(op);
+      if (!first)
+        first = &op;
+    }
+    if (first && first->engine == waiting.engine)
+      raisers.own = first;
+    else if (first)
+      raisers.others.push_back(first);
+  }
+  return raisers;
+}
+
+/// Why the semaphore `waiting` waits for does not rise any more.
+static std::string reasonText(const Image &image, const Positions &next, const Operation &waiting,
+                              uint64_t value) {
+  const Raisers raisers = findRaisers(image, next, waiting);
+  if (raisers.left == 0)
+    return "nothing left in any stream raises it";
+  if (value + raisers.left < waiting.sync.waitValue)
+    return "all that is left raises it to " + std::to_string(value + raisers.left) + " only";
+  std::string text;
+  for (const Operation *op : raisers.others) {
+    const Operation &blocked = image.streams[size_t(op->engine)][next[size_t(op->engine)]];
+    text += (text.empty() ? "" : ", and by ") + operationText(*op);
+    if (op != &blocked)
+      text += ", behind instruction " + std::to_string(blocked.index);
+  }
+  if (raisers.own)
+    text += (text.empty() ? "" : ", and by ") + operationText(*raisers.own) +
+            (raisers.own == &waiting ? ", which is the one that waits" : ", behind this wait");
+  return "it would be raised by " + text;
+}
+
+Diagnostic kilnrt::deadlock(const Image &image, const Positions &next,
+                            std::span<const uint64_t> semaphores) {
+  Diagnostic d = makeError(Fault::Check, {},
+                           "correct the waits and updates so that every wait is reached", "X-01");
+  size_t blocked = 0;
+  for (size_t s = 0; s < kEngineSlots; ++s) {
+    if (next[s] == image.streams[s].size())
+      continue;
+    const Operation &op = image.streams[s][next[s]];
+    const uint64_t value = semaphores[op.sync.waitSemaphore];
+    const std::string semaphore = "semaphore " + std::to_string(op.sync.waitSemaphore);
+    if (++blocked == 1)
+      d.place = image.info.chain(op.location);
+    d.notes.push_back({streamName(op) + " waits at instruction " + std::to_string(op.index) + ", " +
+                           std::string(op.desc().mnemonic) + ", for " + semaphore +
+                           " >= " + std::to_string(op.sync.waitValue) + "; it is " +
+                           std::to_string(value) + ", and " + reasonText(image, next, op, value),
+                       image.info.chain(op.location)});
+  }
+  d.message = blocked == 1 ? "deadlock: one stream waits for a semaphore that does not rise"
+                           : "deadlock: " + std::to_string(blocked) +
+                                 " streams wait for semaphores that do not rise";
+  return d;
+}
+
+Diagnostic kilnrt::stepLimit(const Image &image, const Positions &next, uint64_t maxSteps) {
+  Diagnostic d =
+      makeError(Fault::Limit, "the run was stopped after " + std::to_string(maxSteps) + " steps",
+                "raise --max-steps if the program is right", "X-02");
+  for (size_t s = 0; s < kEngineSlots; ++s) {
+    const std::vector<Operation> &stream = image.streams[s];
+    if (stream.empty())
+      continue;
+    d.notes.push_back({streamName(stream.front()) + " has executed " + std::to_string(next[s]) +
+                           " of " + std::to_string(stream.size()) + " instructions",
+                       {}});
+  }
+  return d;
+}

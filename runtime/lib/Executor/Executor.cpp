@@ -1,0 +1,117 @@
+//===- Executor.cpp - prepare once, run any number of times
+//-----------------------------------------------===//
+
+#include "kilnrt/Executor.h"
+
+#include "Core.h"
+#include "Diagnose.h"
+#include "Operation.h"
+#include "Runner.h"
+
+#include <cstring>
+
+using namespace kilnrt;
+
+struct Executable::Impl {
+  std::unique_ptr<Image> image;
+};
+
+Executable::Executable(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
+Executable::Executable(Executable &&) noexcept = default;
+Executable &Executable::operator=(Executable &&) noexcept = default;
+Executable::~Executable() = default;
+
+Expected<Executable> Executable::prepare(const Program &program) {
+  Expected<std::unique_ptr<Image>> image = decodeImage(program);
+  if (!image)
+    return image.error();
+  auto impl = std::make_unique<Impl>();
+  impl->image = std::move(*image);
+  return Executable(std::move(impl));
+}
+
+/// "float32 (128, 512)".
+static std::string typeText(isa::DType dtype, std::span<const int64_t> shape) {
+  std::string text = std::string(isa::name(dtype)) + " (";
+  for (size_t i = 0; i < shape.size(); ++i)
+    text += (i ? ", " : "") + std::to_string(shape[i]);
+  return text + ")";
+}
+
+static Status checkArguments(const Image &image, std::span<const HostArray> inputs) {
+  if (inputs.size() != image.inputs.size())
+    return makeError(Fault::User,
+                     "the program takes " + std::to_string(image.inputs.size()) +
+                         " arguments, found " + std::to_string(inputs.size()),
+                     "pass one array for each input tensor", "K-10");
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorInfo &info = image.info.tensors[image.inputs[i]];
+    const HostArray &array = inputs[i];
+    if (array.dtype == info.dtype && array.shape == info.shape &&
+        array.data.size() == size_t(array.elements()) * isa::bytesOf(array.dtype))
+      continue;
+    return makeError(
+        Fault::User,
+        "argument " + std::to_string(i) + " for '" + info.name + "' is " +
+            typeText(array.dtype, array.shape) + " in " + std::to_string(array.data.size()) +
+            " bytes; the program was compiled for " + typeText(info.dtype, info.shape),
+        "pass an array of that dtype and shape, or compile again for this one", "K-10");
+  }
+  return Status::ok();
+}
+
+namespace {
+
+/// Gives the HBM tensors of the program's border their bytes: inputs and constants are read where
+/// they are, outputs are made.
+class Borders {
+public:
+  Borders(const Image &image, std::span<const HostArray> inputs, Storage &memory) {
+    for (size_t i = 0; i < inputs.size(); ++i)
+      bindRead(image.inputs[i], inputs[i].data, memory);
+    for (uint32_t t = 0; t < image.info.tensors.size(); ++t)
+      if (image.info.tensors[t].role == TensorRole::Constant)
+        bindRead(t, image.info.constants[image.info.tensors[t].index].data, memory);
+    for (uint32_t t : image.outputs) {
+      const TensorInfo &info = image.info.tensors[t];
+      outputs.push_back({info.dtype, info.shape, {}});
+      outputs.back().data.resize(size_t(info.freeBytes()));
+      memory.bind(t, outputs.back().data.data(), /*written=*/false);
+    }
+  }
+
+  std::vector<HostArray> outputs;
+
+private:
+  // Nothing writes through this pointer: a verified program has no input or constant as an output.
+  static void bindRead(uint32_t tensor, const std::vector<std::byte> &data, Storage &memory) {
+    memory.bind(tensor, const_cast<std::byte *>(data.data()), /*written=*/true);
+  }
+};
+
+} // namespace
+
+Expected<RunResult> Executable::run(std::span<const HostArray> inputs,
+                                    const RunOptions &options) const {
+  const Image &image = *impl->image;
+  if (Status status = checkArguments(image, inputs); !status)
+    return status.error();
+
+  Core core(image, options);
+  Borders borders(image, inputs, core.memory);
+  Runner runner(core);
+  if (Status status = runner.run(); !status)
+    return status.error();
+  for (uint32_t tensor : image.outputs)
+    if (std::optional<UnwrittenByte> byte = core.memory.firstUnwritten(tensor)) {
+      Diagnostic diagnostic = unwrittenOutput(image, tensor, *byte);
+      if (image.info.flags.synchronised)
+        addSchedule(diagnostic, options);
+      return diagnostic;
+    }
+
+  RunResult result;
+  result.outputs = std::move(borders.outputs);
+  result.stats = runner.stats;
+  return result;
+}

@@ -1,0 +1,114 @@
+//===- HandlersTensor.cpp - matmul and transpose
+//----------------------------------------------------------===//
+//
+// Accumulation is decided cell by cell of PSUM; tiles whose cells are all alike take one path as a
+// whole.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#include "Core.h"
+#include "Diagnose.h"
+#include "kilnrt/Numerics/Convert.h"
+#include "kilnrt/Semantics/Copy.h"
+#include "kilnrt/Semantics/Matmul.h"
+
+using namespace kilnrt;
+using isa::Accumulate;
+
+static std::string nameOf(const Core &core, const Operation &op, unsigned operand) {
+  return "'" + core.image.info.tensors[op.places[operand].tensor].name + "'";
+}
+
+static Diagnostic addOnClear(const Core &core, const Operation &op, uint32_t row, int64_t byte) {
+  const Place &place = op.places[isa::NcMatmulArgs::dst];
+  const TensorPlace &tensor = core.image.layout.tensors()[place.tensor];
+  return faultAt(core.image, op, isa::NcMatmulArgs::dst, "M-10",
+                 "nc_matmul adds to element " +
+                     elementText(core.image.info.tensors[place.tensor],
+                                 place.partition + row - tensor.partition, byte - tensor.byte) +
+                     " of " + nameOf(core, op, isa::NcMatmulArgs::dst) +
+                     ", which holds no matmul result",
+                 "let the first matmul overwrite: leave accumulate out, or set it to false");
+}
+
+/// Calls `fn(row, index, byte)` for the elements of `place` in order; stops at a fault.
+template <typename Fn>
+static Status forEachElement(const Place &place, const Fn &fn) {
+  Status status;
+  for (uint32_t r = 0; r < place.shape().rows && status; ++r) {
+    int64_t index = 0;
+    forEachRun(place.shape(), place.byte, [&](int64_t first, int64_t count, int64_t step) {
+      for (int64_t i = 0; i < count && status; ++i)
+        status = fn(r, index++, first + i * step);
+    });
+  }
+  return status;
+}
+
+/// Cells differ, or dst names a cell twice: each element looks at its own bit, in order.
+static Status accumulateByCell(Core &core, const Operation &op, Accumulate mode) {
+  const Place &place = op.places[isa::NcMatmulArgs::dst];
+  const std::vector<float> product =
+      matmulProduct(core.stationary(op), core.input(op, isa::NcMatmulArgs::moving));
+  const Tile dst = core.output(op, isa::NcMatmulArgs::dst);
+  return forEachElement(place, [&](uint32_t row, int64_t index, int64_t byte) -> Status {
+    auto *cell = reinterpret_cast<float *>(dst.row(row) + (byte - place.byte));
+    const float value = product[size_t(row * dst.elements + index)];
+    const bool isSet = core.memory.cell(place, place.partition + row, byte);
+    if (mode == Accumulate::Add && !isSet)
+      return addOnClear(core, op, row, byte);
+    const bool isAdding = mode != Accumulate::Overwrite && isSet;
+    *cell = isAdding ? canonicalNan(*cell + value) : value;
+    core.memory.setCell(place, place.partition + row, byte);
+    return Status::ok();
+  });
+}
+
+static Status accumulate(Core &core, const Operation &op, Accumulate mode) {
+  const Place &place = op.places[isa::NcMatmulArgs::dst];
+  Storage &memory = core.memory;
+  // An earlier sum that another tensor destroyed must not silently count as none.
+  if (mode != Accumulate::Overwrite && memory.lostSums(place.tensor)) {
+    const std::string other =
+        "'" + core.image.info.tensors[memory.overwrittenBy(place.tensor)].name + "'";
+    return faultAt(core.image, op, isa::NcMatmulArgs::dst, "M-04",
+                   "nc_matmul accumulates into " + nameOf(core, op, isa::NcMatmulArgs::dst) +
+                       " after " + other + " was written to the same memory",
+                   "let the first matmul of the new sum overwrite, or place the tensors apart");
+  }
+  memory.noteMatmul(place);
+  const CellState cells = mode == Accumulate::Overwrite ? CellState::Clear : memory.cells(place);
+  if (cells == CellState::Mixed || !place.injective)
+    return accumulateByCell(core, op, mode);
+  if (mode == Accumulate::Add && cells == CellState::Clear)
+    return addOnClear(core, op, 0, place.byte);
+  matmul(core.stationary(op), core.input(op, isa::NcMatmulArgs::moving),
+         cells == CellState::Set ? MatmulWrite::Add : MatmulWrite::Overwrite,
+         core.output(op, isa::NcMatmulArgs::dst));
+  memory.setCells(place, CellState::Set);
+  return Status::ok();
+}
+
+/// The array moves bits when the moving operand is an identity; anything else would compute.
+static Status transposeThroughArray(Core &core, const Operation &op) {
+  const ConstTile moving = core.input(op, isa::NcMatmulArgs::moving);
+  if (std::optional<MatrixElement> wrong = findNonIdentity(moving))
+    return faultAt(core.image, op, isa::NcMatmulArgs::moving, "B-01",
+                   "a transposing nc_matmul needs an identity as moving operand; element (" +
+                       std::to_string(wrong->row) + ", " + std::to_string(wrong->column) + ") of " +
+                       nameOf(core, op, isa::NcMatmulArgs::moving) + " is not that of one",
+                   "use nc_transpose, which brings its own identity");
+  core.memory.noteWrite(op.places[isa::NcMatmulArgs::dst]);
+  transposeTile(core.input(op, isa::NcMatmulArgs::stationary),
+                core.output(op, isa::NcMatmulArgs::dst));
+  return Status::ok();
+}
+
+Status kilnrt::execNcMatmul(Core &core, const Operation &op, const isa::NcMatmulArgs &args) {
+  return args.isTranspose ? transposeThroughArray(core, op) : accumulate(core, op, args.accumulate);
+}
+
+Status kilnrt::execNcTranspose(Core &core, const Operation &op, const isa::NcTransposeArgs &args) {
+  transposeTile(core.input(op, args.data), core.output(op, args.dst));
+  return Status::ok();
+}

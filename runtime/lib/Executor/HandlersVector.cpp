@@ -1,0 +1,134 @@
+//===- HandlersVector.cpp - elementwise instructions, reductions, generators
+//----------------------------===//
+//
+// Adapters: tiles and fields of an operation to the semantic function of its row.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#include "Core.h"
+#include "Diagnose.h"
+#include "kilnrt/Semantics/Activate.h"
+#include "kilnrt/Semantics/Copy.h"
+#include "kilnrt/Semantics/Elementwise.h"
+#include "kilnrt/Semantics/Generate.h"
+#include "kilnrt/Semantics/Reduce.h"
+
+using namespace kilnrt;
+
+Status kilnrt::execTensorCopy(Core &core, const Operation &op, const isa::TensorCopyArgs &args) {
+  copyTile(core.input(op, args.src), core.output(op, args.dst));
+  return Status::ok();
+}
+
+Status kilnrt::execMemset(Core &core, const Operation &op, const isa::MemsetArgs &args) {
+  memsetTile(args.value, core.output(op, args.dst));
+  return Status::ok();
+}
+
+Status kilnrt::execIota(Core &core, const Operation &op, const isa::IotaArgs &args) {
+  iotaTile(args.pattern, args.offset, args.channelMultiplier, core.output(op, args.dst));
+  return Status::ok();
+}
+
+Status kilnrt::execReciprocal(Core &core, const Operation &op, const isa::ReciprocalArgs &args) {
+  reciprocal(core.input(op, args.data), core.output(op, args.dst));
+  return Status::ok();
+}
+
+Status kilnrt::execTensorTensor(Core &core, const Operation &op,
+                                const isa::TensorTensorArgs &args) {
+  const ConstTile a = core.input(op, args.data1), b = core.input(op, args.data2);
+  const Tile dst = core.output(op, args.dst);
+  const bool isInt32 =
+      a.dtype == DType::Int32 && b.dtype == DType::Int32 && dst.dtype == DType::Int32;
+  if (isa::info(args.op).isBitvec)
+    tensorTensorBits(args.op, a, b, dst);
+  else if (op.engine == isa::Engine::Gpsimd && isInt32 && args.op != AluOp::Power)
+    tensorTensorInt32(args.op, a, b,
+                      dst); // GpSimd has integer units; the Vector Engine goes through fp32
+  else
+    tensorTensor(args.op, a, b, dst);
+  return Status::ok();
+}
+
+Status kilnrt::execTensorScalar(Core &core, const Operation &op,
+                                const isa::TensorScalarArgs &args) {
+  std::array<ConstTile, 2> columns;
+  auto scalar = [&](unsigned operand, double value, ConstTile &column) -> Scalar {
+    if (!core.has(op, operand))
+      return {value, nullptr};
+    column = core.input(op, operand);
+    return {0, &column};
+  };
+  const ScalarStage first{args.op0, scalar(args.operand0, args.imm0, columns[0]), args.reverse0};
+  const ScalarStage second{args.op1, scalar(args.operand1, args.imm1, columns[1]), args.reverse1};
+  const ConstTile data = core.input(op, args.data);
+  const Tile dst = core.output(op, args.dst);
+  if (isa::info(args.op0).isBitvec)
+    tensorScalarBits(data, first, second, dst);
+  else
+    tensorScalar(data, first, second, dst);
+  return Status::ok();
+}
+
+Status kilnrt::execTensorReduce(Core &core, const Operation &op,
+                                const isa::TensorReduceArgs &args) {
+  const ConstTile data = core.input(op, args.data);
+  const Tile dst = core.output(op, args.dst);
+  const int64_t groupElements = data.elements / dst.elements;
+  if (isa::info(args.op).isBitvec)
+    tensorReduceBits(args.op, data, groupElements, dst);
+  else
+    tensorReduce(args.op, data, groupElements, args.negate, dst);
+  return Status::ok();
+}
+
+//---- activation
+//--------------------------------------------------------------------------------===//
+
+/// The registers of rows [0, rows) have values.
+static Status checkReductions(const Core &core, const Operation &op, uint32_t rows) {
+  if (core.reductions.defined >= rows)
+    return Status::ok();
+  return faultAt(core.image, op, -1, "M-08",
+                 "activation continues from the reduction register of row " +
+                     std::to_string(core.reductions.defined) + ", which was never set",
+                 "start the sum with reduce_cmd reset_reduce or reset");
+}
+
+Status kilnrt::execActivation(Core &core, const Operation &op, const isa::ActivationArgs &args) {
+  using isa::ReduceCmd;
+  const Tile dst = core.output(op, args.dst);
+  const ConstTile data = core.input(op, args.data);
+  ConstTile scaleColumn, biasColumn;
+  Scalar scale{args.immScale}, bias{args.immBias};
+  if (core.has(op, args.scale)) {
+    scaleColumn = core.input(op, args.scale);
+    scale.column = &scaleColumn;
+  }
+  if (core.has(op, args.bias)) {
+    biasColumn = core.input(op, args.bias);
+    bias.column = &biasColumn;
+  }
+
+  ReductionRegisters &registers = core.reductions;
+  float *const sums = registers.values.data();
+  const bool isReducing =
+      args.reduceCmd == ReduceCmd::Reduce || args.reduceCmd == ReduceCmd::ResetReduce;
+  const bool isReadOut = core.has(op, args.reduceRes);
+  if (args.reduceCmd == ReduceCmd::Reset || args.reduceCmd == ReduceCmd::ResetReduce) {
+    std::fill(sums, sums + dst.rows, 0.0f);
+    registers.defined = std::max(registers.defined, dst.rows);
+  } else if (isReducing || isReadOut) {
+    if (Status status = checkReductions(core, op, dst.rows); !status)
+      return status;
+  }
+  activation(args.op, data, scale, bias, dst, isReducing ? sums : nullptr);
+  if (isReadOut)
+    storeColumn(sums, core.output(op, args.reduceRes)); // last: it wins over dst
+  return Status::ok();
+}
+
+Status kilnrt::execSemaphoreWait(Core &, const Operation &, const isa::SemaphoreWaitArgs &) {
+  return Status::ok(); // the wait is its record's
+}

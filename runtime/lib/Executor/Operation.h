@@ -1,0 +1,118 @@
+//===- Operation.h - a decoded instruction and the program it belongs to
+//--------------------------------===//
+//
+// Everything about a program that does not change from run to run: resolved
+// accesses, typed fields, the handler to call, the plans of transfers. Made
+// once by decodeImage, read by any number of runs at a time.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILNRT_LIB_EXECUTOR_OPERATION_H
+#define KILNRT_LIB_EXECUTOR_OPERATION_H
+
+#include "kiln/ISA/Args.h"
+#include "kilnrt/Machine/Layout.h"
+
+#include <array>
+#include <memory>
+#include <new>
+#include <vector>
+
+namespace kilnrt {
+
+class Core;
+struct Operation;
+
+//---- dispatch
+//------------------------------------------------------------------------------------===//
+
+// One handler per row of the table: a row without one does not link.
+// Preconditions of every handler: the verifier's rules hold, all bytes of the
+// inputs are written, the write of the outputs is noted.
+#define KILN_INST(Name, mnemonic, opcode)                                                          \
+  Status exec##Name(Core &core, const Operation &op, const isa::Name##Args &args);
+#include "kiln/ISA/Insts.inc"
+#undef KILN_INST
+
+/// Room for the fields of any instruction.
+inline constexpr size_t kMaxArgsBytes = 64;
+
+struct Operation {
+  using Run = Status (*)(Core &, const Operation &);
+
+  Run run = nullptr;
+  const Place *places = nullptr; ///< one for each operand of the row
+  alignas(8) std::array<std::byte, kMaxArgsBytes> args{};
+  isa::Opcode opcode{};
+  isa::Engine engine = isa::Engine::Unknown;
+  uint8_t operands = 0;
+  uint8_t outputs = 0;         ///< bit i: operand i is written
+  uint8_t staged = 0;          ///< bit i: input i is copied before anything is written
+  bool notesOwnWrites = false; ///< the handler notes its writes: they depend on what they find
+  Sync sync;
+  uint32_t index = 0; ///< in its stream
+  uint32_t order = 0;
+  uint32_t location = kNone;
+  uint32_t transfer = kNone; ///< DMA: index into Image::transfers
+
+  bool isDma() const { return transfer != kNone; }
+  const isa::InstDesc &desc() const { return *isa::findInstruction(opcode); }
+  template <typename Args>
+  const Args &argsAs() const {
+    return *std::launder(reinterpret_cast<const Args *>(args.data()));
+  }
+};
+
+//---- transfers
+//-----------------------------------------------------------------------------------===//
+
+/// How a dma_copy is cut into shares: `rows` rows, of which engine k of n moves
+/// [k * rows / n, (k + 1) * rows / n). They are the partitions of dst if it is
+/// on chip, else of src if that is, else the rows of whichever has more.
+struct TransferPlan {
+  Place dst, src;
+  uint32_t ring = 0;
+  uint32_t rows = 1;
+  int64_t rowElements = 1;
+  /// Both sides have `rows` rows: a share is rows of each. Otherwise elements
+  /// are paired one by one.
+  bool isByRows = false;
+  /// The sides may share bytes: a share is read as a whole before it is
+  /// written.
+  bool isStaged = false;
+  /// Patterns of a share of floor(rows / n) and of one more rows, when
+  /// isByRows; null for 0 rows.
+  std::array<const Pattern *, 2> dstRows{}, srcRows{};
+};
+
+/// Rows of the share of engine `k`.
+struct RowRange {
+  uint32_t first, count;
+};
+RowRange shareOf(const TransferPlan &plan, unsigned k);
+
+//---- image
+//---------------------------------------------------------------------------------------===//
+
+/// Slots of the engine enum; not every value is an engine.
+inline constexpr size_t kEngineSlots = size_t(isa::Engine::Sync) + 1;
+
+struct Image {
+  explicit Image(const Program &program) : layout(program) {}
+
+  Program info; ///< without streams
+  Layout layout;
+  std::array<std::vector<Operation>, kEngineSlots> streams;
+  std::vector<TransferPlan> transfers;
+  std::vector<std::vector<Place>> placeChunks; ///< storage of Operation::places; chunks never grow
+  std::vector<uint32_t> accessCounts;          ///< of each tensor, over the whole program
+  std::vector<uint32_t> inputs,
+      outputs; ///< tensors in argument and result order
+};
+
+/// Decodes a verified program.
+Expected<std::unique_ptr<Image>> decodeImage(const Program &program);
+
+} // namespace kilnrt
+
+#endif // KILNRT_LIB_EXECUTOR_OPERATION_H

@@ -1,0 +1,149 @@
+//===- Transfer.cpp - shares of a dma_copy
+//----------------------------------------------------------------===//
+//
+// A share moves as rows where both sides have the same rows. Where they have
+// not (a one-dimensional HBM tensor that no pattern cuts into partitions, or
+// two partition windows of different height), it moves as pieces: maximal
+// stretches that are one run on both sides.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#include "Core.h"
+#include "Diagnose.h"
+#include "kilnrt/Semantics/Copy.h"
+
+#include <algorithm>
+
+using namespace kilnrt;
+using isa::machine;
+
+namespace {
+
+/// One run of a place, as a place.
+struct Piece {
+  Pattern pattern;
+  Place place;
+  Piece() = default;
+  Piece(const Piece &) = delete; // place points into pattern
+};
+
+} // namespace
+
+/// Elements of `place` from flat position `position` to the end of their
+/// innermost run.
+static int64_t runLength(const Place &place, int64_t position) {
+  return place.shape().innerNum() - position % place.shape().innerNum();
+}
+
+/// Makes `piece` the `count` elements of `place` from flat position `position`
+/// on; they lie in one run.
+static void cutPiece(const Place &place, int64_t position, int64_t count, Piece &piece) {
+  const TileShape &shape = place.shape();
+  const int64_t row = position / shape.elements;
+  int64_t rest = position % shape.elements;
+  int64_t offset = place.onChip ? 0 : row * shape.rowStep;
+  for (unsigned i = shape.rank; i > 0; --i) {
+    offset += rest % shape.num[i - 1] * shape.step[i - 1];
+    rest /= shape.num[i - 1];
+  }
+  piece.pattern.shape = shape;
+  piece.pattern.shape.rank = 1;
+  piece.pattern.shape.rows = 1;
+  piece.pattern.shape.elements = count;
+  piece.pattern.shape.num = {count};
+  piece.pattern.shape.step = {shape.innerStep()};
+  TileShape &runs = piece.pattern.runs;
+  runs = piece.pattern.shape;
+  runs.dtype = isa::DType::UInt8;
+  runs.rank = 2;
+  runs.elements = count * shape.elementBytes();
+  runs.num = {count, shape.elementBytes()};
+  runs.step = {shape.innerStep(), 1};
+  runs.canonicalize();
+
+  piece.place = place;
+  piece.place.pattern = &piece.pattern;
+  piece.place.partition += place.onChip ? uint32_t(row) : 0;
+  piece.place.byte += offset;
+  piece.place.whole = false;
+}
+
+/// Calls `fn(position, count)` for each stretch of [first, end) that is one run
+/// on both sides.
+template <typename Fn>
+static Status forEachPiece(const TransferPlan &plan, int64_t first, int64_t end, const Fn &fn) {
+  for (int64_t position = first; position < end;) {
+    const int64_t count =
+        std::min({end - position, runLength(plan.dst, position), runLength(plan.src, position)});
+    if (Status status = fn(position, count); !status)
+      return status;
+    position += count;
+  }
+  return Status::ok();
+}
+
+Status Core::executeShare(const Operation &op, RowRange range) {
+  if (range.count == 0)
+    return Status::ok();
+  const TransferPlan &plan = image.transfers[op.transfer];
+  if (!plan.isByRows)
+    return executePieces(op, plan, int64_t(range.first) * plan.rowElements,
+                         int64_t(range.first + range.count) * plan.rowElements);
+  Place dst = plan.dst, src = plan.src;
+  if (range.count != plan.rows) {
+    const unsigned more = range.count - plan.rows / uint32_t(machine.dmaEngines);
+    dst = rowsFrom(plan.dst, range.first, plan.dstRows[more]);
+    src = rowsFrom(plan.src, range.first, plan.srcRows[more]);
+  }
+  if (Status status = checkInput(op, isa::DmaCopyArgs::src, src); !status)
+    return status;
+  ConstTile from = memory.tile(src);
+  if (plan.isStaged) {
+    std::vector<std::byte> &bytes = stagedBytes[isa::DmaCopyArgs::src];
+    bytes.resize(size_t(from.packedBytes()));
+    const Tile copy(from.packed(), bytes.data());
+    copyTile(from, copy);
+    from = copy;
+  }
+  memory.noteWrite(dst);
+  copyTile(from, memory.tile(dst));
+  return Status::ok();
+}
+
+Status Core::executePieces(const Operation &op, const TransferPlan &plan, int64_t first,
+                           int64_t end) {
+  // Everything is read before anything is written: pieces of one share may
+  // overlap each other's bytes.
+  std::vector<std::byte> &bytes = stagedBytes[isa::DmaCopyArgs::src];
+  const int64_t width = plan.src.shape().elementBytes();
+  bytes.resize(size_t((end - first) * width));
+  Piece piece;
+  TileShape contiguous;
+  contiguous.dtype = plan.src.shape().dtype;
+  contiguous.step = {width};
+  auto stagedAt = [&](int64_t position, int64_t count) {
+    contiguous.elements = count;
+    contiguous.num = {count};
+    return Tile(contiguous, bytes.data() + (position - first) * width);
+  };
+
+  Status status = forEachPiece(plan, first, end, [&](int64_t position, int64_t count) {
+    cutPiece(plan.src, position, count, piece);
+    if (Status read = checkInput(op, isa::DmaCopyArgs::src, piece.place); !read)
+      return read;
+    copyTile(memory.tile(piece.place), stagedAt(position, count));
+    return Status::ok();
+  });
+  if (!status)
+    return status;
+  return forEachPiece(plan, first, end, [&](int64_t position, int64_t count) {
+    cutPiece(plan.dst, position, count, piece);
+    memory.noteWrite(piece.place);
+    copyTile(stagedAt(position, count), memory.tile(piece.place));
+    return Status::ok();
+  });
+}
+
+Status kilnrt::execDmaCopy(Core &core, const Operation &op, const isa::DmaCopyArgs &) {
+  return core.executeShare(op, {0, core.image.transfers[op.transfer].rows});
+}

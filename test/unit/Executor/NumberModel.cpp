@@ -1,0 +1,144 @@
+//===- NumberModel.cpp - dtypes, slowly
+//------------------------------------------------------------------===//
+
+#include "NumberModel.h"
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <random>
+
+using namespace kilnrt;
+using namespace kilnrt::test;
+
+namespace {
+
+struct FloatFormat {
+  int exponentBits, mantissaBits;
+  int bias() const { return (1 << (exponentBits - 1)) - 1; }
+};
+
+FloatFormat formatOf(DType dtype) {
+  switch (dtype) {
+  case DType::Float32:
+    return {8, 23};
+  case DType::BFloat16:
+    return {8, 7};
+  default:
+    return {5, 10};
+  }
+}
+
+/// A non-negative double to the nearest integer, ties to even.
+double roundEven(double x) {
+  const double down = std::floor(x), rest = x - down;
+  if (rest != 0.5)
+    return rest < 0.5 ? down : down + 1;
+  return std::fmod(down, 2) == 0 ? down : down + 1;
+}
+
+uint32_t encodeFloat(FloatFormat format, double value) {
+  const int e = format.exponentBits, m = format.mantissaBits;
+  const uint32_t infinity = ((1u << e) - 1) << m;
+  if (std::isnan(value))
+    return infinity | 1u << (m - 1);
+  const uint32_t sign = std::signbit(value) ? 1u << (e + m) : 0;
+  value = std::fabs(value);
+  if (std::isinf(value))
+    return sign | infinity;
+  if (value == 0)
+    return sign;
+  const int exponent = std::max(std::ilogb(value), 1 - format.bias());
+  // Units in the last place; a carry into the next binade falls out of the sum below.
+  const double units = roundEven(std::ldexp(value, m - exponent));
+  const double bits = std::ldexp(double(exponent + format.bias() - 1), m) + units;
+  return sign | (bits >= infinity ? infinity : uint32_t(bits));
+}
+
+double decodeFloat(FloatFormat format, uint32_t bits) {
+  const int e = format.exponentBits, m = format.mantissaBits;
+  const double sign = bits >> (e + m) & 1 ? -1 : 1;
+  const int exponent = int(bits >> m & ((1u << e) - 1));
+  const double mantissa = double(bits & ((1u << m) - 1));
+  if (exponent == (1 << e) - 1)
+    return mantissa != 0 ? std::nan("") : sign * HUGE_VAL;
+  if (exponent == 0)
+    return sign * std::ldexp(mantissa, 1 - format.bias() - m);
+  return sign * std::ldexp(mantissa + std::ldexp(1, m), exponent - format.bias() - m);
+}
+
+double saturate(double value, double low, double high) {
+  if (std::isnan(value))
+    return 0;
+  const double rounded = std::copysign(roundEven(std::fabs(value)), value);
+  return rounded < low ? low : rounded > high ? high : rounded;
+}
+
+} // namespace
+
+uint32_t kilnrt::test::encode(DType dtype, double value) {
+  if (dtype == DType::Int32)
+    return uint32_t(int32_t(saturate(value, -2147483648.0, 2147483647.0)));
+  if (dtype == DType::UInt8)
+    return uint32_t(saturate(value, 0, 255));
+  return encodeFloat(formatOf(dtype), value);
+}
+
+double kilnrt::test::decode(DType dtype, uint32_t bits) {
+  if (dtype == DType::Int32)
+    return int32_t(bits);
+  if (dtype == DType::UInt8)
+    return bits;
+  return decodeFloat(formatOf(dtype), bits);
+}
+
+float kilnrt::test::f32(double value) {
+  return std::bit_cast<float>(encode(DType::Float32, value));
+}
+
+HostArray kilnrt::test::fromBits(DType dtype, std::vector<int64_t> shape,
+                                 const std::vector<uint32_t> &bits) {
+  HostArray array{dtype, std::move(shape), {}};
+  const size_t width = kiln::isa::bytesOf(dtype);
+  array.data.resize(bits.size() * width);
+  for (size_t i = 0; i < bits.size(); ++i)
+    std::memcpy(array.data.data() + i * width, &bits[i], width);
+  return array;
+}
+
+std::vector<uint32_t> kilnrt::test::bitsOf(const HostArray &array) {
+  const size_t width = kiln::isa::bytesOf(array.dtype);
+  std::vector<uint32_t> bits(array.data.size() / width);
+  for (size_t i = 0; i < bits.size(); ++i)
+    std::memcpy(&bits[i], array.data.data() + i * width, width);
+  return bits;
+}
+
+static std::vector<uint32_t> specials(DType dtype) {
+  switch (dtype) {
+  case DType::Float32:
+    return {0x7FC12345, 0xFF812345, 0x7F800000, 0xFF800000, 0x00000000, 0x80000000, 0x00000001,
+            0x807FFFFF, 0x7F7FFFFF, 0xFF7FFFFF, 0x3F800000, 0xBF800000, 0x4B800001, 0x477FE000};
+  case DType::BFloat16:
+    return {0x7FC1, 0xFF93, 0x7F80, 0xFF80, 0x0000, 0x8000, 0x0001, 0x807F, 0x7F7F, 0xFF7F, 0x3F80};
+  case DType::Float16:
+    return {0x7E01, 0xFD55, 0x7C00, 0xFC00, 0x0000, 0x8000, 0x0001, 0x83FF, 0x7BFF, 0xFBFF, 0x3C00};
+  case DType::Int32:
+    return {0, 1, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000, 0x01000001, 0xFEFFFFFF, 255, 256, 0xDBDBDBDB};
+  case DType::UInt8:
+    return {0, 1, 127, 128, 254, 255};
+  }
+  return {};
+}
+
+std::vector<uint32_t> kilnrt::test::samples(DType dtype, size_t count, uint64_t seed) {
+  std::vector<uint32_t> bits = specials(dtype);
+  std::mt19937_64 random(seed);
+  while (bits.size() < count) {
+    const double unit = double(random() >> 11) * 0x1p-53 * 2 - 1;
+    const double scale = dtype == DType::UInt8 ? 255 : dtype == DType::Int32 ? 1e6 : 8;
+    bits.push_back(encode(dtype, dtype == DType::UInt8 ? std::fabs(unit) * scale : unit * scale));
+  }
+  bits.resize(count);
+  return bits;
+}
