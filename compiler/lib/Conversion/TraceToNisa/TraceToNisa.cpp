@@ -15,26 +15,21 @@ namespace kiln {
 namespace {
 
 /// MLIR's form of the trace's location table; entry i is location i.
-std::vector<Location> makeLocations(MLIRContext *context,
-                                    const trace::Trace &trace) {
+std::vector<Location> makeLocations(MLIRContext *context, const trace::Trace &trace) {
   std::vector<Location> locations;
   locations.reserve(trace.locations.size());
   for (const trace::Location &location : trace.locations) {
-    Location frame =
-        nisa::toLoc(context, trace.files[location.file], location.line);
+    Location frame = nisa::toLoc(context, trace.files[location.file], location.line);
     // A caller stands before the places it calls, so it is known already.
-    locations.push_back(
-        location.caller == trace::kNone
-            ? frame
-            : Location(CallSiteLoc::get(frame, locations[location.caller])));
+    locations.push_back(location.caller == trace::kNone
+                            ? frame
+                            : Location(CallSiteLoc::get(frame, locations[location.caller])));
   }
   return locations;
 }
 
-nisa::AllocOp makeAlloc(OpBuilder &builder, Location loc,
-                        const trace::Tensor &tensor) {
-  auto type = nisa::BufType::get(builder.getContext(), tensor.memory,
-                                 tensor.shape, tensor.dtype);
+nisa::AllocOp makeAlloc(OpBuilder &builder, Location loc, const trace::Tensor &tensor) {
+  auto type = nisa::BufType::get(builder.getContext(), tensor.memory, tensor.shape, tensor.dtype);
   auto alloc = nisa::AllocOp::create(builder, loc, type, tensor.name);
   switch (tensor.role) {
   case trace::TensorRole::Internal:
@@ -53,14 +48,11 @@ nisa::AllocOp makeAlloc(OpBuilder &builder, Location loc,
 
 } // namespace
 
-OwningOpRef<ModuleOp> traceToNisa(MLIRContext *context,
-                                  const trace::Trace &trace) {
+OwningOpRef<ModuleOp> traceToNisa(MLIRContext *context, const trace::Trace &trace) {
   context->loadDialect<nisa::NisaDialect>();
   Location unknown = UnknownLoc::get(context);
   std::vector<Location> locations = makeLocations(context, trace);
-  auto locOf = [&](uint32_t index) {
-    return index == trace::kNone ? unknown : locations[index];
-  };
+  auto locOf = [&](uint32_t index) { return index == trace::kNone ? unknown : locations[index]; };
 
   OpBuilder builder(context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(unknown);
@@ -71,11 +63,9 @@ OwningOpRef<ModuleOp> traceToNisa(MLIRContext *context,
   std::vector<Value> buffers;
   buffers.reserve(trace.tensors.size());
   for (const trace::Tensor &tensor : trace.tensors)
-    buffers.push_back(
-        makeAlloc(builder, locOf(tensor.location), tensor).getBuffer());
+    buffers.push_back(makeAlloc(builder, locOf(tensor.location), tensor).getBuffer());
   for (const trace::Instruction &instruction : trace.instructions)
-    nisa::buildInstruction(builder, locOf(instruction.location),
-                           instruction.inst, buffers);
+    nisa::buildInstruction(builder, locOf(instruction.location), instruction.inst, buffers);
   return module;
 }
 

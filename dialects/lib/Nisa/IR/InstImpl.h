@@ -14,8 +14,7 @@
 namespace kiln::nisa::instimpl {
 
 /// Attributes of one instruction: accesses, fields, engine.
-inline constexpr unsigned kMaxAttrs =
-    isa::kMaxOperands + isa::kMaxFieldWords + 1;
+inline constexpr unsigned kMaxAttrs = isa::kMaxOperands + isa::kMaxFieldWords + 1;
 using InstAttrs = std::array<mlir::Attribute, kMaxAttrs>;
 
 /// The attributes of `inst` in the order of `eachAttr`.
@@ -32,8 +31,7 @@ template <typename OpT>
 void assign(typename OpT::Properties &properties, const InstAttrs &attrs) {
   unsigned next = 0;
   OpT::eachAttr(properties, [&](auto &slot) {
-    slot = llvm::cast_if_present<std::remove_reference_t<decltype(slot)>>(
-        attrs[next++]);
+    slot = llvm::cast_if_present<std::remove_reference_t<decltype(slot)>>(attrs[next++]);
   });
   if constexpr (requires { properties.operandSegmentSizes; })
     for (auto [i, size] : llvm::enumerate(properties.operandSegmentSizes))
@@ -55,22 +53,18 @@ void fillState(mlir::OperationState &state, const isa::Instruction &inst,
 llvm::LogicalResult verifyInst(InstOpInterface op);
 
 /// Inputs read, outputs write; a matmul that may accumulate reads its output.
-void getInstEffects(
-    InstOpInterface op,
-    llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance> &effects);
+void getInstEffects(InstOpInterface op,
+                    llvm::SmallVectorImpl<mlir::MemoryEffects::EffectInstance> &effects);
 
 void printInst(InstOpInterface op, mlir::OpAsmPrinter &printer);
 /// Parses everything behind the op's name into `state`, except for the
 /// properties, which it leaves in `attrs`.
-mlir::ParseResult parseInst(mlir::OpAsmParser &parser,
-                            mlir::OperationState &state,
+mlir::ParseResult parseInst(mlir::OpAsmParser &parser, mlir::OperationState &state,
                             const isa::InstDesc &desc, InstAttrs &attrs);
 template <typename OpT>
-mlir::ParseResult parseInst(mlir::OpAsmParser &parser,
-                            mlir::OperationState &state) {
+mlir::ParseResult parseInst(mlir::OpAsmParser &parser, mlir::OperationState &state) {
   InstAttrs attrs;
-  if (failed(
-          parseInst(parser, state, *isa::findInstruction(OpT::kOpcode), attrs)))
+  if (failed(parseInst(parser, state, *isa::findInstruction(OpT::kOpcode), attrs)))
     return mlir::failure();
   assign<OpT>(state.getOrAddProperties<typename OpT::Properties>(), attrs);
   return mlir::success();

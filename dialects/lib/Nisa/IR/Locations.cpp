@@ -15,9 +15,7 @@ Location toLoc(MLIRContext *context, StringRef file, unsigned line) {
 Location toLoc(MLIRContext *context, const CallChain &chain) {
   if (chain.empty())
     return UnknownLoc::get(context);
-  auto frame = [&](const FileLine &f) {
-    return toLoc(context, f.file, f.line);
-  };
+  auto frame = [&](const FileLine &f) { return toLoc(context, f.file, f.line); };
   Location loc = frame(chain.back());
   for (auto it = std::next(chain.rbegin()); it != chain.rend(); ++it)
     loc = CallSiteLoc::get(frame(*it), loc);

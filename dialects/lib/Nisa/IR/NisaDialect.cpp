@@ -23,10 +23,10 @@ using namespace kiln::nisa;
 #include "kiln/Dialect/Nisa/IR/NisaAttrs.cpp.inc"
 
 llvm::hash_code kiln::isa::hash_value(const Access &a) {
-  return llvm::hash_combine(
-      a.dtype, a.rank, a.partitionStart, a.partitionCount, a.rowStep, a.offset,
-      llvm::hash_combine_range(a.step.begin(), a.step.begin() + a.rank),
-      llvm::hash_combine_range(a.num.begin(), a.num.begin() + a.rank));
+  return llvm::hash_combine(a.dtype, a.rank, a.partitionStart, a.partitionCount, a.rowStep,
+                            a.offset,
+                            llvm::hash_combine_range(a.step.begin(), a.step.begin() + a.rank),
+                            llvm::hash_combine_range(a.num.begin(), a.num.begin() + a.rank));
 }
 
 SideEffects::Resource *kiln::nisa::resourceOf(isa::Memory memory) {
@@ -51,6 +51,27 @@ void NisaDialect::initialize() {
 #include "kiln/Dialect/Nisa/IR/NisaAttrs.cpp.inc"
       >();
   registerOps();
+
+  Builder builder(getContext());
+  for (int32_t i = 0; i < kNumSmallInts; ++i)
+    smallInts[i] = builder.getI32IntegerAttr(i);
+  zero = builder.getF64FloatAttr(0.0);
+  one = builder.getF64FloatAttr(1.0);
+}
+
+IntegerAttr NisaDialect::getI32Attr(int32_t value) const {
+  if (value >= 0 && value < kNumSmallInts)
+    return smallInts[value];
+  return Builder(getContext()).getI32IntegerAttr(value);
+}
+
+FloatAttr NisaDialect::getF64Attr(double value) const {
+  // By bits: -0 and 0 are different values of a field.
+  if (isa::bitsOf(value) == isa::bitsOf(0.0))
+    return zero;
+  if (value == 1.0)
+    return one;
+  return Builder(getContext()).getF64FloatAttr(value);
 }
 
 //===----------------------------------------------------------------------===//
@@ -71,8 +92,7 @@ Type BufType::parse(AsmParser &parser) {
     parser.emitError(place) << "no memory is called '" << memory << "'";
     return {};
   }
-  if (parser.parseComma() ||
-      parser.parseDimensionList(shape, /*allowDynamic=*/false))
+  if (parser.parseComma() || parser.parseDimensionList(shape, /*allowDynamic=*/false))
     return {};
   place = parser.getCurrentLocation();
   if (parser.parseKeyword(&dtype))
@@ -84,8 +104,7 @@ Type BufType::parse(AsmParser &parser) {
   }
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<BufType>(start, parser.getContext(),
-                                    isa::Memory(*memoryValue),
+  return parser.getChecked<BufType>(start, parser.getContext(), isa::Memory(*memoryValue),
                                     ArrayRef<int64_t>(shape), *dtypeValue);
 }
 
@@ -96,15 +115,13 @@ void BufType::print(AsmPrinter &printer) const {
   printer << toRef(isa::info(getDtype()).shortName) << '>';
 }
 
-LogicalResult BufType::verify(function_ref<InFlightDiagnostic()> emitError,
-                              isa::Memory memory, ArrayRef<int64_t> shape,
-                              isa::DType) {
+LogicalResult BufType::verify(function_ref<InFlightDiagnostic()> emitError, isa::Memory memory,
+                              ArrayRef<int64_t> shape, isa::DType) {
   // Sizes are rules of the allocation, where there is a name to blame.
   unsigned least = memory == isa::Memory::Hbm ? 1 : 2;
   if (shape.size() < least || shape.size() > isa::machine.maxRank)
-    return emitError() << "a buffer in " << toRef(isa::name(memory)) << " has "
-                       << least << " to " << unsigned(isa::machine.maxRank)
-                       << " dims, not " << shape.size();
+    return emitError() << "a buffer in " << toRef(isa::name(memory)) << " has " << least << " to "
+                       << unsigned(isa::machine.maxRank) << " dims, not " << shape.size();
   int64_t elements = 1;
   for (auto [dim, extent] : llvm::enumerate(shape)) {
     if (extent < 1)
@@ -135,8 +152,7 @@ Attribute AccessAttr::parse(AsmParser &parser, Type) {
     parser.emitError(place) << "no element type is called '" << dtype << "'";
     return {};
   }
-  if (parser.parseComma() ||
-      instimpl::parseAccess(parser, access, perIteration) ||
+  if (parser.parseComma() || instimpl::parseAccess(parser, access, perIteration) ||
       parser.parseGreater())
     return {};
   access.dtype = *dtypeValue;
@@ -153,11 +169,11 @@ void AccessAttr::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult AccessAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 isa::Access access, ArrayRef<int64_t>) {
+LogicalResult AccessAttr::verify(function_ref<InFlightDiagnostic()> emitError, isa::Access access,
+                                 ArrayRef<int64_t>) {
   if (access.rank > isa::kMaxFreeDims)
-    return emitError() << "an access has at most " << isa::kMaxFreeDims
-                       << " free dims, not " << unsigned(access.rank);
+    return emitError() << "an access has at most " << isa::kMaxFreeDims << " free dims, not "
+                       << unsigned(access.rank);
   if (access.partitionCount < 1)
     return emitError() << "an access touches at least 1 row";
   if (access.partitionStart != 0 && access.rowStep != 0)

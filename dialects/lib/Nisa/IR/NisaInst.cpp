@@ -19,39 +19,36 @@ static std::string_view toView(StringRef s) { return {s.data(), s.size()}; }
 // Attributes and fields
 //===----------------------------------------------------------------------===//
 
-static Attribute fieldAttr(Builder &builder, const isa::FieldDesc &field,
+static Attribute fieldAttr(const NisaDialect &dialect, const isa::FieldDesc &field,
                            const isa::Instruction &inst) {
   if (field.words > 1)
-    return builder.getDenseI64ArrayAttr(
-        ArrayRef<int64_t>(inst.fields).slice(field.word, field.words));
+    return DenseI64ArrayAttr::get(dialect.getContext(),
+                                  ArrayRef<int64_t>(inst.fields).slice(field.word, field.words));
   int64_t word = inst.fields[field.word];
   switch (field.kind) {
   case isa::FieldKind::Bool:
-    return builder.getBoolAttr(word != 0);
+    return BoolAttr::get(dialect.getContext(), word != 0);
   case isa::FieldKind::Enum:
   case isa::FieldKind::I32:
   case isa::FieldKind::U32:
-    return builder.getI32IntegerAttr(int32_t(word));
+    return dialect.getI32Attr(int32_t(word));
   case isa::FieldKind::F32:
   case isa::FieldKind::F64:
-    return builder.getF64FloatAttr(isa::realOf(word));
+    return dialect.getF64Attr(isa::realOf(word));
   }
   llvm_unreachable("a field kind without an attribute");
 }
 
 /// Inverse of `fieldAttr`; a missing attribute stands for the default.
-static void readField(isa::Instruction &inst, const isa::FieldDesc &field,
-                      Attribute attr) {
-  auto words =
-      MutableArrayRef<int64_t>(inst.fields).slice(field.word, field.words);
+static void readField(isa::Instruction &inst, const isa::FieldDesc &field, Attribute attr) {
+  auto words = MutableArrayRef<int64_t>(inst.fields).slice(field.word, field.words);
   if (!attr) {
     llvm::fill(words, field.init);
     return;
   }
   if (field.words > 1) {
     auto values = cast<DenseI64ArrayAttr>(attr).asArrayRef();
-    std::copy_n(values.begin(), std::min(values.size(), words.size()),
-                words.begin());
+    std::copy_n(values.begin(), std::min(values.size(), words.size()), words.begin());
     return;
   }
   switch (field.kind) {
@@ -72,25 +69,23 @@ static void readField(isa::Instruction &inst, const isa::FieldDesc &field,
   }
 }
 
-instimpl::InstAttrs instimpl::attrsOf(MLIRContext *context,
-                                      const isa::InstDesc &desc,
+instimpl::InstAttrs instimpl::attrsOf(MLIRContext *context, const isa::InstDesc &desc,
                                       const isa::Instruction &inst) {
-  Builder builder(context);
+  const NisaDialect &dialect = *context->getLoadedDialect<NisaDialect>();
   InstAttrs attrs{};
   Attribute *next = attrs.data();
   for (unsigned i = 0; i < desc.operands.size(); ++i, ++next)
     if (inst.operands[i].present())
       *next = AccessAttr::get(context, inst.operands[i]);
   for (const isa::FieldDesc &field : desc.fields)
-    *next++ = fieldAttr(builder, field, inst);
-  *next = builder.getI32IntegerAttr(int32_t(inst.engine));
+    *next++ = fieldAttr(dialect, field, inst);
+  *next = dialect.getI32Attr(int32_t(inst.engine));
   return attrs;
 }
 
-SmallVector<Value, isa::kMaxOperands>
-instimpl::presentBuffers(const isa::InstDesc &desc,
-                         const isa::Instruction &inst,
-                         ArrayRef<Value> tensors) {
+SmallVector<Value, isa::kMaxOperands> instimpl::presentBuffers(const isa::InstDesc &desc,
+                                                               const isa::Instruction &inst,
+                                                               ArrayRef<Value> tensors) {
   SmallVector<Value, isa::kMaxOperands> buffers;
   for (unsigned i = 0; i < desc.operands.size(); ++i)
     if (inst.operands[i].present())
@@ -106,8 +101,7 @@ const isa::InstDesc &kiln::nisa::descOf(InstOpInterface op) {
   return *isa::findInstruction(op.getOpcode());
 }
 
-std::array<AccessAttr, isa::kMaxOperands>
-kiln::nisa::accessesOf(InstOpInterface op) {
+std::array<AccessAttr, isa::kMaxOperands> kiln::nisa::accessesOf(InstOpInterface op) {
   instimpl::InstAttrs attrs;
   op.copyAttrs(attrs.data());
   std::array<AccessAttr, isa::kMaxOperands> accesses{};
@@ -116,18 +110,23 @@ kiln::nisa::accessesOf(InstOpInterface op) {
   return accesses;
 }
 
-std::array<Value, isa::kMaxOperands> kiln::nisa::buffersOf(InstOpInterface op) {
-  std::array<Value, isa::kMaxOperands> buffers{};
+using Accesses = std::array<AccessAttr, isa::kMaxOperands>;
+using Buffers = std::array<Value, isa::kMaxOperands>;
+
+/// Buffers stand in operand order, without gaps for absent operands.
+static Buffers buffersOf(InstOpInterface op, const Accesses &accesses) {
+  Buffers buffers{};
   unsigned next = 0;
-  for (auto [i, access] : llvm::enumerate(accessesOf(op)))
+  for (auto [buffer, access] : llvm::zip(buffers, accesses))
     if (access && next < op->getNumOperands())
-      buffers[i] = op->getOperand(next++);
+      buffer = op->getOperand(next++);
   return buffers;
 }
 
+Buffers kiln::nisa::buffersOf(InstOpInterface op) { return ::buffersOf(op, accessesOf(op)); }
+
 static isa::Instruction
-readInst(InstOpInterface op,
-         function_ref<uint32_t(unsigned operand, unsigned place)> tensorOf) {
+readInst(InstOpInterface op, function_ref<uint32_t(unsigned operand, unsigned place)> tensorOf) {
   const isa::InstDesc &desc = descOf(op);
   instimpl::InstAttrs attrs;
   op.copyAttrs(attrs.data());
@@ -149,12 +148,9 @@ readInst(InstOpInterface op,
   return inst;
 }
 
-isa::Instruction
-kiln::nisa::toInstruction(InstOpInterface op,
-                          function_ref<uint32_t(Value)> tensorIndex) {
-  return readInst(op, [&](unsigned, unsigned place) {
-    return tensorIndex(op->getOperand(place));
-  });
+isa::Instruction kiln::nisa::toInstruction(InstOpInterface op,
+                                           function_ref<uint32_t(Value)> tensorIndex) {
+  return readInst(op, [&](unsigned, unsigned place) { return tensorIndex(op->getOperand(place)); });
 }
 
 isa::Instruction kiln::nisa::toInstruction(InstOpInterface op) {
@@ -165,8 +161,7 @@ isa::Engine kiln::nisa::engineOf(InstOpInterface op) {
   instimpl::InstAttrs attrs;
   op.copyAttrs(attrs.data());
   const isa::InstDesc &desc = descOf(op);
-  auto engine = cast_if_present<IntegerAttr>(
-      attrs[desc.operands.size() + desc.fields.size()]);
+  auto engine = cast_if_present<IntegerAttr>(attrs[desc.operands.size() + desc.fields.size()]);
   return engine ? isa::Engine(engine.getInt()) : isa::Engine::Unknown;
 }
 
@@ -200,31 +195,27 @@ namespace {
 /// operand's buffer as notes.
 class RuleReporter {
 public:
-  RuleReporter(InstOpInterface op)
-      : op(op), buffers(buffersOf(op)), desc(descOf(op)) {}
+  RuleReporter(InstOpInterface op, const Buffers &buffers) : op(op), buffers(buffers) {}
 
   void operator()(const isa::Violation &violation) {
     InFlightDiagnostic diag = op->emitError();
     diag << '[' << toRef(violation.rule) << "] " << violation.message;
     if (violation.operand >= 0 && buffers[violation.operand])
       if (auto alloc = buffers[violation.operand].getDefiningOp<AllocOp>())
-        diag.attachNote(alloc.getLoc())
-            << "'" << alloc.getTensorName() << "' is declared here";
+        diag.attachNote(alloc.getLoc()) << "'" << alloc.getTensorName() << "' is declared here";
     if (!violation.help.empty())
       diag.attachNote() << "help: " << violation.help;
   }
 
 private:
   InstOpInterface op;
-  std::array<Value, isa::kMaxOperands> buffers;
-  const isa::InstDesc &desc;
+  const Buffers &buffers;
 };
 } // namespace
 
 /// Moves `access` to the end of the loops around it that has the smallest or
 /// the largest offset.
-static LogicalResult moveToCorner(isa::Access &access,
-                                  ArrayRef<int64_t> perIteration,
+static LogicalResult moveToCorner(isa::Access &access, ArrayRef<int64_t> perIteration,
                                   ArrayRef<int64_t> tripCounts, bool largest) {
   for (auto [coefficient, trips] : llvm::zip(perIteration, tripCounts)) {
     int64_t distance;
@@ -248,14 +239,13 @@ static SmallVector<int64_t> tripCountsAround(Operation *op) {
 
 LogicalResult instimpl::verifyInst(InstOpInterface op) {
   const isa::InstDesc &desc = descOf(op);
-  auto accesses = accessesOf(op);
-  auto buffers = buffersOf(op);
+  const Accesses accesses = accessesOf(op);
+  const Buffers buffers = ::buffersOf(op, accesses);
 
   unsigned present = llvm::count_if(accesses, [](auto a) { return bool(a); });
   if (present != op->getNumOperands())
-    return op->emitError() << "'" << toRef(desc.mnemonic) << "' has "
-                           << op->getNumOperands() << " buffers and " << present
-                           << " accesses; each buffer has one";
+    return op->emitError() << "'" << toRef(desc.mnemonic) << "' has " << op->getNumOperands()
+                           << " buffers and " << present << " accesses; each buffer has one";
 
   bool moves = false;
   unsigned depth = 0;
@@ -265,10 +255,9 @@ LogicalResult instimpl::verifyInst(InstOpInterface op) {
     if (!std::exchange(moves, true))
       depth = loopDepth(op);
     if (access.getPerIteration().size() != depth)
-      return op->emitError() << "operand '" << toRef(desc.operands[i].name)
-                             << "' has " << access.getPerIteration().size()
-                             << " loop coefficients, but there are " << depth
-                             << " loops around it";
+      return op->emitError() << "operand '" << toRef(desc.operands[i].name) << "' has "
+                             << access.getPerIteration().size()
+                             << " loop coefficients, but there are " << depth << " loops around it";
   }
 
   isa::Instruction inst = toInstruction(op);
@@ -276,7 +265,8 @@ LogicalResult instimpl::verifyInst(InstOpInterface op) {
   for (auto [i, buffer] : llvm::enumerate(buffers))
     if (buffer)
       view.tensors[i] = viewOf(buffer);
-  RuleReporter report(op);
+  RuleReporter reporter(op, buffers);
+  isa::RuleSink report = std::ref(reporter);
   if (!moves)
     return success(isa::checkInstruction(view, report));
 
@@ -287,11 +277,9 @@ LogicalResult instimpl::verifyInst(InstOpInterface op) {
     inst = toInstruction(op);
     for (auto [i, access] : llvm::enumerate(accesses))
       if (access &&
-          failed(moveToCorner(inst.operands[i], access.getPerIteration(),
-                              tripCounts, largest)))
-        return op->emitError()
-               << "the loops move operand '" << toRef(desc.operands[i].name)
-               << "' by more than 2^63 - 1 elements";
+          failed(moveToCorner(inst.operands[i], access.getPerIteration(), tripCounts, largest)))
+        return op->emitError() << "the loops move operand '" << toRef(desc.operands[i].name)
+                               << "' by more than 2^63 - 1 elements";
     if (!isa::checkInstruction(view, report))
       return failure();
   }
@@ -302,13 +290,11 @@ LogicalResult instimpl::verifyInst(InstOpInterface op) {
 // Effects
 //===----------------------------------------------------------------------===//
 
-void instimpl::getInstEffects(
-    InstOpInterface op,
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+void instimpl::getInstEffects(InstOpInterface op,
+                              SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   const isa::InstDesc &desc = descOf(op);
   auto matmul = dyn_cast<NcMatmulOp>(op.getOperation());
-  bool readsOutput =
-      matmul && matmul.getAccumulate() != isa::Accumulate::Overwrite;
+  bool readsOutput = matmul && matmul.getAccumulate() != isa::Accumulate::Overwrite;
   unsigned place = 0;
   for (auto [i, access] : llvm::enumerate(accessesOf(op))) {
     if (!access || place == op->getNumOperands())

@@ -36,22 +36,20 @@ void NisaDialect::registerOps() {
 namespace {
 /// What depends on the class of an instruction op, as plain functions.
 struct InstClass {
-  Operation *(*create)(OpBuilder &, Location, const instimpl::InstAttrs &,
-                       ValueRange) = nullptr;
+  Operation *(*create)(OpBuilder &, Location, const instimpl::InstAttrs &, ValueRange) = nullptr;
   void (*assign)(Operation *, const instimpl::InstAttrs &) = nullptr;
 };
 
 template <typename OpT>
-Operation *createInst(OpBuilder &builder, Location loc,
-                      const instimpl::InstAttrs &attrs, ValueRange buffers) {
+Operation *createInst(OpBuilder &builder, Location loc, const instimpl::InstAttrs &attrs,
+                      ValueRange buffers) {
   typename OpT::Properties properties;
   instimpl::assign<OpT>(properties, attrs);
-  auto name =
-      RegisteredOperationName::lookup(TypeID::get<OpT>(), builder.getContext());
+  auto name = RegisteredOperationName::lookup(TypeID::get<OpT>(), builder.getContext());
   assert(name && "the nisa dialect is not loaded");
-  return builder.insert(Operation::create(
-      loc, *name, TypeRange(), buffers, DictionaryAttr::get(loc.getContext()),
-      OpaqueProperties(&properties), BlockRange(), /*numRegions=*/0));
+  return builder.insert(
+      Operation::create(loc, *name, TypeRange(), buffers, DictionaryAttr::get(loc.getContext()),
+                        OpaqueProperties(&properties), BlockRange(), /*numRegions=*/0));
 }
 
 /// One entry a row, in the order of isa::instructions(); rows without an op
@@ -93,16 +91,13 @@ static const InstClass &classOf(const isa::InstDesc &desc) {
 }
 
 Operation *kiln::nisa::buildInstruction(OpBuilder &builder, Location loc,
-                                        const isa::Instruction &inst,
-                                        ArrayRef<Value> tensors) {
+                                        const isa::Instruction &inst, ArrayRef<Value> tensors) {
   const isa::InstDesc &desc = inst.desc();
-  return classOf(desc).create(
-      builder, loc, instimpl::attrsOf(builder.getContext(), desc, inst),
-      instimpl::presentBuffers(desc, inst, tensors));
+  return classOf(desc).create(builder, loc, instimpl::attrsOf(builder.getContext(), desc, inst),
+                              instimpl::presentBuffers(desc, inst, tensors));
 }
 
-void kiln::nisa::setAccess(InstOpInterface op, unsigned operand,
-                           AccessAttr access) {
+void kiln::nisa::setAccess(InstOpInterface op, unsigned operand, AccessAttr access) {
   const isa::InstDesc &desc = descOf(op);
   instimpl::InstAttrs attrs;
   op.copyAttrs(attrs.data());
@@ -116,7 +111,7 @@ void kiln::nisa::setEngine(InstOpInterface op, isa::Engine engine) {
   instimpl::InstAttrs attrs;
   op.copyAttrs(attrs.data());
   attrs[desc.operands.size() + desc.fields.size()] =
-      Builder(op->getContext()).getI32IntegerAttr(int32_t(engine));
+      cast<NisaDialect>(op->getDialect())->getI32Attr(int32_t(engine));
   classOf(desc).assign(op, attrs);
 }
 
@@ -124,10 +119,8 @@ void kiln::nisa::setEngine(InstOpInterface op, isa::Engine engine) {
 // nisa.alloc
 //===----------------------------------------------------------------------===//
 
-void AllocOp::build(OpBuilder &builder, OperationState &state, BufType type,
-                    StringRef name) {
-  state.getOrAddProperties<Properties>().tensorName =
-      builder.getStringAttr(name);
+void AllocOp::build(OpBuilder &builder, OperationState &state, BufType type, StringRef name) {
+  state.getOrAddProperties<Properties>().tensorName = builder.getStringAttr(name);
   state.addTypes(type);
 }
 
@@ -159,12 +152,10 @@ void AllocOp::getAsmResultNames(OpAsmSetValueNameFn setNameFn) {
   setNameFn(getBuffer(), getTensorName());
 }
 
-void AllocOp::getEffects(
-    SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+void AllocOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
   SideEffects::Resource *resource = resourceOf(getType().getMemory());
   if (isInternal())
-    effects.emplace_back(MemoryEffects::Allocate::get(),
-                         getOperation()->getOpResult(0), resource);
+    effects.emplace_back(MemoryEffects::Allocate::get(), getOperation()->getOpResult(0), resource);
   else // the caller sees it, used or not
     effects.emplace_back(MemoryEffects::Write::get(), resource);
 }
@@ -172,16 +163,14 @@ void AllocOp::getEffects(
 static LogicalResult verifyData(AllocOp op, BufType type) {
   auto data = dyn_cast<DenseElementsAttr>(*op.getData());
   if (!data)
-    return op.emitError() << "constant '" << op.getTensorName()
-                          << "' needs its data as dense<...>";
+    return op.emitError() << "constant '" << op.getTensorName() << "' needs its data as dense<...>";
   // The table's short names are MLIR's spellings, so no list of dtypes is
   // repeated here.
-  Type element =
-      parseType(toRef(isa::info(type.getDtype()).shortName), op.getContext());
+  Type element = parseType(toRef(isa::info(type.getDtype()).shortName), op.getContext());
   auto expected = RankedTensorType::get(type.getShape(), element);
   if (data.getType() != expected)
-    return op.emitError() << "constant '" << op.getTensorName() << "' holds "
-                          << type << ", its data is " << data.getType();
+    return op.emitError() << "constant '" << op.getTensorName() << "' holds " << type
+                          << ", its data is " << data.getType();
   return success();
 }
 
@@ -192,24 +181,22 @@ LogicalResult AllocOp::verify() {
     return emitError() << "a buffer needs a name";
   unsigned roles = bool(getInput()) + bool(getOutput()) + bool(getData());
   if (roles > 1)
-    return emitError() << "'" << name
-                       << "' is one of input, output and constant, not "
-                       << roles << " of them";
+    return emitError() << "'" << name << "' is one of input, output and constant, not " << roles
+                       << " of them";
   if (roles == 1 && type.isOnChip())
     return emitError() << "'" << name << "' is "
                        << (getData() ? "a constant" : "a parameter or result")
                        << " of the kernel, which lies in hbm, not in "
                        << toRef(isa::name(type.getMemory()));
   if (getPartition().has_value() != getByte().has_value())
-    return emitError() << "the address of '" << name
-                       << "' is a partition and a byte";
+    return emitError() << "the address of '" << name << "' is a partition and a byte";
   if (getPartition() && !type.isOnChip())
     return emitError() << "'" << name << "' lies in hbm and has no address";
   if (getData() && failed(verifyData(*this, type)))
     return failure();
 
-  return success(isa::checkTensor(
-      viewOf(getBuffer()), getAddress(), [&](const isa::Violation &violation) {
+  return success(
+      isa::checkTensor(viewOf(getBuffer()), getAddress(), [&](const isa::Violation &violation) {
         InFlightDiagnostic diag = emitError();
         diag << '[' << toRef(violation.rule) << "] " << violation.message;
         if (!violation.help.empty())
@@ -221,8 +208,7 @@ LogicalResult AllocOp::verify() {
 // nisa.kernel
 //===----------------------------------------------------------------------===//
 
-void KernelOp::build(OpBuilder &builder, OperationState &state,
-                     StringRef name) {
+void KernelOp::build(OpBuilder &builder, OperationState &state, StringRef name) {
   state.getOrAddProperties<Properties>().sym_name = builder.getStringAttr(name);
   state.addRegion()->emplaceBlock();
 }
@@ -237,8 +223,7 @@ public:
     auto [it, isNew] = seen.try_emplace(number, op);
     if (isNew)
       return success();
-    InFlightDiagnostic diag = op.emitError()
-                              << what << " " << number << " is declared twice";
+    InFlightDiagnostic diag = op.emitError() << what << " " << number << " is declared twice";
     diag.attachNote(it->second.getLoc()) << "first declared here";
     return diag;
   }
@@ -246,9 +231,8 @@ public:
   LogicalResult verifyDense(KernelOp kernel) const {
     for (uint32_t i = 0; i < seen.size(); ++i)
       if (!seen.contains(i))
-        return kernel.emitError()
-               << what << " " << i << " is missing: the " << seen.size() << " "
-               << what << "s are numbered from 0 without gaps";
+        return kernel.emitError() << what << " " << i << " is missing: the " << seen.size() << " "
+                                  << what << "s are numbered from 0 without gaps";
     return success();
   }
 
@@ -283,16 +267,13 @@ LogicalResult KernelOp::verifyRegions() {
     auto [it, isNew] = names.try_emplace(alloc.getTensorName(), alloc);
     if (!isNew) {
       InFlightDiagnostic diag = alloc.emitError()
-                                << "[M-13] name '" << alloc.getTensorName()
-                                << "' is already used";
+                                << "[M-13] name '" << alloc.getTensorName() << "' is already used";
       diag.attachNote(it->second.getLoc()) << "first used here";
       return diag;
     }
-    if (auto number = alloc.getInput();
-        number && failed(inputs.add(alloc, *number)))
+    if (auto number = alloc.getInput(); number && failed(inputs.add(alloc, *number)))
       return failure();
-    if (auto number = alloc.getOutput();
-        number && failed(outputs.add(alloc, *number)))
+    if (auto number = alloc.getOutput(); number && failed(outputs.add(alloc, *number)))
       return failure();
     if (failed(verifyFlags(*this, alloc)))
       return failure();
@@ -306,22 +287,18 @@ LogicalResult KernelOp::verifyRegions() {
 // nisa.for
 //===----------------------------------------------------------------------===//
 
-void ForOp::build(OpBuilder &builder, OperationState &state,
-                  int64_t tripCount) {
-  state.getOrAddProperties<Properties>().tripCount =
-      builder.getI64IntegerAttr(tripCount);
+void ForOp::build(OpBuilder &builder, OperationState &state, int64_t tripCount) {
+  state.getOrAddProperties<Properties>().tripCount = builder.getI64IntegerAttr(tripCount);
   state.addRegion()->emplaceBlock();
 }
 
 LogicalResult ForOp::verifyRegions() {
   if (int64_t(getTripCount()) < 1)
-    return emitError() << "a loop runs at least once, not "
-                       << int64_t(getTripCount()) << " times";
+    return emitError() << "a loop runs at least once, not " << int64_t(getTripCount()) << " times";
   for (Operation &op : getBody().front())
     if (!llvm::isa<InstOpInterface, ForOp>(op)) {
-      InFlightDiagnostic diag = op.emitError()
-                                << "a loop holds instructions and loops, not '"
-                                << op.getName() << "'";
+      InFlightDiagnostic diag = op.emitError() << "a loop holds instructions and loops, not '"
+                                               << op.getName() << "'";
       diag.attachNote(getLoc()) << "the loop is here";
       return diag;
     }

@@ -32,11 +32,12 @@ static std::string_view toView(StringRef s) { return {s.data(), s.size()}; }
 void instimpl::printAccess(raw_ostream &os, const isa::Access &access,
                            ArrayRef<int64_t> perIteration, bool onChip) {
   os << '[';
+  bool isOneRun = access.partitionCount == 1 && access.rowStep == 0;
   if (onChip)
-    os << access.partitionStart << '+' << access.partitionCount;
-  else
-    os << access.partitionCount << " rows of " << access.rowStep;
-  os << ", " << access.offset;
+    os << access.partitionStart << '+' << access.partitionCount << ", ";
+  else if (!isOneRun)
+    os << access.partitionCount << " rows of " << access.rowStep << ", ";
+  os << access.offset;
   for (unsigned i = 0; i < access.rank; ++i)
     os << (i ? " " : ": ") << access.step[i] << 'x' << access.num[i];
   if (!perIteration.empty())
@@ -59,48 +60,57 @@ static ParseResult parseNumber(AsmParser &parser, int64_t &value) {
   return success();
 }
 
+static ParseResult checkCount(AsmParser &parser, SMLoc place, int64_t value) {
+  if (value >= 0 && value <= UINT32_MAX)
+    return success();
+  return parser.emitError(place) << "the number " << value << " is not between 0 and "
+                                 << UINT32_MAX;
+}
+
 static ParseResult parseCount(AsmParser &parser, uint32_t &value) {
   SMLoc place = parser.getCurrentLocation();
   int64_t wide;
-  if (failed(parseNumber(parser, wide)))
+  if (parseNumber(parser, wide) || checkCount(parser, place, wide))
     return failure();
-  if (wide < 0 || wide > UINT32_MAX)
-    return parser.emitError(place)
-           << "the number " << wide << " is not between 0 and " << UINT32_MAX;
   value = uint32_t(wide);
   return success();
 }
 
 /// "stepxnum".
 static ParseResult parsePair(AsmParser &parser, int64_t &step, int64_t &num) {
-  return failure(failed(parseNumber(parser, step)) ||
-                 failed(parser.parseXInDimensionList()) ||
+  return failure(failed(parseNumber(parser, step)) || failed(parser.parseXInDimensionList()) ||
                  failed(parseNumber(parser, num)));
 }
 
 /// Whether the next token is the ']' that ends a list; consumes it.
-static bool atEnd(AsmParser &parser) {
-  return succeeded(parser.parseOptionalRSquare());
+static bool atEnd(AsmParser &parser) { return succeeded(parser.parseOptionalRSquare()); }
+
+/// Rows and offset: "0+128, 64", "128 rows of 4096, 64", or the offset alone.
+static ParseResult parseStart(AsmParser &parser, isa::Access &access) {
+  SMLoc place = parser.getCurrentLocation();
+  int64_t first;
+  if (parseNumber(parser, first))
+    return failure();
+  if (succeeded(parser.parseOptionalPlus())) {
+    if (checkCount(parser, place, first) || parseCount(parser, access.partitionCount))
+      return failure();
+    access.partitionStart = uint32_t(first);
+  } else if (succeeded(parser.parseOptionalKeyword("rows"))) {
+    if (checkCount(parser, place, first) || parser.parseKeyword("of") ||
+        parseNumber(parser, access.rowStep))
+      return failure();
+    access.partitionCount = uint32_t(first);
+  } else {
+    access.offset = first;
+    return success();
+  }
+  return failure(parser.parseComma() || parseNumber(parser, access.offset));
 }
 
 ParseResult instimpl::parseAccess(AsmParser &parser, isa::Access &access,
                                   SmallVectorImpl<int64_t> &perIteration) {
-  uint32_t first;
-  if (parser.parseLSquare() || parseCount(parser, first))
+  if (parser.parseLSquare() || parseStart(parser, access))
     return failure();
-  if (succeeded(parser.parseOptionalPlus())) {
-    access.partitionStart = first;
-    if (parseCount(parser, access.partitionCount))
-      return failure();
-  } else {
-    access.partitionCount = first;
-    if (parser.parseKeyword("rows") || parser.parseKeyword("of") ||
-        parseNumber(parser, access.rowStep))
-      return failure();
-  }
-  if (parser.parseComma() || parseNumber(parser, access.offset))
-    return failure();
-
   bool hasDims = succeeded(parser.parseOptionalColon());
   if (atEnd(parser))
     return success();
@@ -127,15 +137,15 @@ ParseResult instimpl::parseAccess(AsmParser &parser, isa::Access &access,
 // Field values
 //===----------------------------------------------------------------------===//
 
-/// The shortest decimal that reads back as `value`, with a point wherever
-/// MLIR's lexer needs one; the bits of a NaN other than the usual one.
-static void printReal(raw_ostream &os, double value) {
+/// The shortest decimal that reads back as `value` (as a float32 where `single`
+/// says so), with a point wherever MLIR's lexer needs one; the bits of a NaN
+/// other than the usual one.
+static void printReal(raw_ostream &os, double value, bool single) {
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   if (std::isnan(value)) {
-    if (isa::bitsOf(value) ==
-        isa::bitsOf(std::numeric_limits<double>::quiet_NaN()))
-      os << "nan";
-    else
-      os << "bits(0x" << llvm::utohexstr(uint64_t(isa::bitsOf(value))) << ')';
+    os << "nan";
+    if (isa::bitsOf(value) != isa::bitsOf(kNaN))
+      os << "(0x" << llvm::utohexstr(uint64_t(isa::bitsOf(value))) << ')';
     return;
   }
   if (std::signbit(value))
@@ -151,7 +161,9 @@ static void printReal(raw_ostream &os, double value) {
     return;
   }
   char buffer[32];
-  char *end = std::to_chars(buffer, std::end(buffer), value).ptr;
+  bool isSingle = single && double(float(value)) == value;
+  char *end = isSingle ? std::to_chars(buffer, std::end(buffer), float(value)).ptr
+                       : std::to_chars(buffer, std::end(buffer), value).ptr;
   StringRef text(buffer, end - buffer);
   auto [mantissa, exponent] = text.split('e');
   os << mantissa << (mantissa.contains('.') ? "" : ".0");
@@ -159,32 +171,47 @@ static void printReal(raw_ostream &os, double value) {
     os << 'e' << exponent;
 }
 
-static ParseResult parseReal(AsmParser &parser, double &value) {
+static ParseResult parseNaN(AsmParser &parser, double &value) {
+  value = std::numeric_limits<double>::quiet_NaN();
+  if (failed(parser.parseOptionalLParen()))
+    return success();
+  SMLoc place = parser.getCurrentLocation();
+  uint64_t bits;
+  if (parser.parseInteger(bits) || parser.parseRParen())
+    return failure();
+  value = isa::realOf(int64_t(bits));
+  if (!std::isnan(value))
+    return parser.emitError(place, "these are not the bits of a NaN");
+  return success();
+}
+
+static ParseResult parseReal(AsmParser &parser, double &value, bool single) {
+  const llvm::fltSemantics &semantics =
+      single ? llvm::APFloat::IEEEsingle() : llvm::APFloat::IEEEdouble();
   bool negative = succeeded(parser.parseOptionalMinus());
   SMLoc place = parser.getCurrentLocation();
+  APInt whole;
+  APFloat real(semantics);
   if (succeeded(parser.parseOptionalKeyword("inf"))) {
     value = std::numeric_limits<double>::infinity();
   } else if (succeeded(parser.parseOptionalKeyword("nan"))) {
-    value = std::numeric_limits<double>::quiet_NaN();
-  } else if (succeeded(parser.parseOptionalKeyword("bits"))) {
-    uint64_t bits;
-    if (parser.parseLParen() || parser.parseInteger(bits) ||
-        parser.parseRParen())
+    if (parseNaN(parser, value))
       return failure();
-    value = isa::realOf(int64_t(bits));
+  } else if (OptionalParseResult parsed = parser.parseOptionalDecimalInteger(whole);
+             parsed.has_value()) {
+    if (failed(*parsed))
+      return failure();
+    if (whole.getActiveBits() > 53)
+      return parser.emitError(place, "whole numbers end at 2^53; write a number with a point");
+    value = double(whole.getZExtValue());
+    if (single)
+      value = double(float(value));
   } else {
-    APInt whole;
-    OptionalParseResult parsed = parser.parseOptionalDecimalInteger(whole);
-    if (parsed.has_value()) {
-      if (failed(*parsed))
-        return failure();
-      if (whole.getActiveBits() > 53)
-        return parser.emitError(place, "whole numbers end at 2^53; write a "
-                                       "number with a point");
-      value = double(whole.getZExtValue());
-    } else if (parser.parseFloat(value)) {
+    if (parser.parseFloat(semantics, real))
       return failure();
-    }
+    value = real.convertToDouble();
+    if (std::isinf(value))
+      return parser.emitError(place) << "the number is too large for float" << (single ? 32 : 64);
   }
   if (negative)
     value = -value;
@@ -192,9 +219,9 @@ static ParseResult parseReal(AsmParser &parser, double &value) {
 }
 
 /// Several words of one field are [step, num] pairs. Trailing [0, 1] pairs are
-/// unused dims and stay out of the text.
+/// unused dims and stay out of the text; one pair always stays.
 static void printPairs(raw_ostream &os, ArrayRef<int64_t> words) {
-  while (words.size() >= 2 && words.take_back(2) == ArrayRef<int64_t>{0, 1})
+  while (words.size() > 2 && words.take_back(2) == ArrayRef<int64_t>{0, 1})
     words = words.drop_back(2);
   os << '[';
   for (unsigned i = 0; i + 1 < words.size(); i += 2)
@@ -202,8 +229,7 @@ static void printPairs(raw_ostream &os, ArrayRef<int64_t> words) {
   os << ']';
 }
 
-static ParseResult parsePairs(AsmParser &parser,
-                              MutableArrayRef<int64_t> words) {
+static ParseResult parsePairs(AsmParser &parser, MutableArrayRef<int64_t> words) {
   for (unsigned i = 0; i + 1 < words.size(); i += 2) {
     words[i] = 0;
     words[i + 1] = 1;
@@ -220,8 +246,7 @@ static ParseResult parsePairs(AsmParser &parser,
   return success();
 }
 
-static void printField(raw_ostream &os, const isa::FieldDesc &field,
-                       ArrayRef<int64_t> words) {
+static void printField(raw_ostream &os, const isa::FieldDesc &field, ArrayRef<int64_t> words) {
   if (field.words > 1)
     return printPairs(os, words);
   switch (field.kind) {
@@ -237,21 +262,20 @@ static void printField(raw_ostream &os, const isa::FieldDesc &field,
     return;
   case isa::FieldKind::F32:
   case isa::FieldKind::F64:
-    printReal(os, isa::realOf(words[0]));
+    printReal(os, isa::realOf(words[0]), field.kind == isa::FieldKind::F32);
     return;
   }
 }
 
-static ParseResult parseEnum(AsmParser &parser, StringRef field,
-                             isa::EnumCases cases, int64_t &value) {
+static ParseResult parseEnum(AsmParser &parser, StringRef field, isa::EnumCases cases,
+                             int64_t &value) {
   SMLoc place = parser.getCurrentLocation();
   StringRef name;
   if (parser.parseKeyword(&name))
     return failure();
   auto found = isa::valueOf(cases, toView(name));
   if (!found)
-    return parser.emitError(place)
-           << "'" << field << "' has no value '" << name << "'";
+    return parser.emitError(place) << "'" << field << "' has no value '" << name << "'";
   value = *found;
   return success();
 }
@@ -279,8 +303,7 @@ static ParseResult parseField(AsmParser &parser, const isa::FieldDesc &field,
     if (parseNumber(parser, words[0]))
       return failure();
     if (!llvm::isInt<32>(words[0]))
-      return parser.emitError(place)
-             << "the number " << words[0] << " does not fit 32 bits";
+      return parser.emitError(place) << "the number " << words[0] << " does not fit 32 bits";
     return success();
   case isa::FieldKind::U32: {
     uint32_t value;
@@ -292,13 +315,8 @@ static ParseResult parseField(AsmParser &parser, const isa::FieldDesc &field,
   case isa::FieldKind::F32:
   case isa::FieldKind::F64: {
     double value;
-    if (parseReal(parser, value))
+    if (parseReal(parser, value, field.kind == isa::FieldKind::F32))
       return failure();
-    if (field.kind == isa::FieldKind::F32 && !std::isnan(value) &&
-        double(float(value)) != value)
-      return parser.emitError(place)
-             << "'" << toRef(field.name) << "' is a float32, which cannot hold "
-             << "this number exactly";
     words[0] = isa::bitsOf(value);
     return success();
   }
@@ -310,8 +328,7 @@ static ParseResult parseField(AsmParser &parser, const isa::FieldDesc &field,
 // Instructions
 //===----------------------------------------------------------------------===//
 
-static ArrayRef<int64_t> wordsOf(const isa::Instruction &inst,
-                                 const isa::FieldDesc &field) {
+static ArrayRef<int64_t> wordsOf(const isa::Instruction &inst, const isa::FieldDesc &field) {
   return ArrayRef<int64_t>(inst.fields).slice(field.word, field.words);
 }
 
@@ -327,8 +344,7 @@ void instimpl::printInst(InstOpInterface op, OpAsmPrinter &printer) {
     auto type = cast<BufType>(buffers[i].getType());
     const isa::Access &access = accesses[i].getAccess();
     printer << ' ' << toRef(operand.name) << '=' << buffers[i];
-    printAccess(printer.getStream(), access, accesses[i].getPerIteration(),
-                type.isOnChip());
+    printAccess(printer.getStream(), access, accesses[i].getPerIteration(), type.isOnChip());
     if (access.dtype != type.getDtype())
       printer << ':' << toRef(isa::info(access.dtype).shortName);
   }
@@ -400,8 +416,7 @@ ParseResult InstParser::parseOperand(unsigned index) {
   }
   auto value = isa::parseDType(toView(dtype));
   if (!value)
-    return parser.emitError(place)
-           << "no element type is called '" << dtype << "'";
+    return parser.emitError(place) << "no element type is called '" << dtype << "'";
   access.dtype = *value;
   operand.namesDtype = true;
   return success();
@@ -425,26 +440,22 @@ ParseResult InstParser::parseItem(StringRef name, SMLoc place) {
   if (const isa::FieldDesc *field = desc.field(toView(name))) {
     if (!fieldsGiven.insert(toRef(field->name)).second)
       return twice(place, name);
-    return parseField(
-        parser, *field,
-        MutableArrayRef<int64_t>(inst.fields).slice(field->word, field->words));
+    return parseField(parser, *field,
+                      MutableArrayRef<int64_t>(inst.fields).slice(field->word, field->words));
   }
-  return parser.emitError(place)
-         << "'" << toRef(desc.mnemonic) << "' has no operand or field '" << name
-         << "'";
+  return parser.emitError(place) << "'" << toRef(desc.mnemonic) << "' has no operand or field '"
+                                 << name << "'";
 }
 
 ParseResult InstParser::checkComplete(SMLoc place) {
   for (auto [i, operand] : llvm::enumerate(desc.operands))
     if (!operand.isOptional && !operands[i].given)
       return parser.emitError(place)
-             << "'" << toRef(desc.mnemonic) << "' needs operand '"
-             << toRef(operand.name) << "'";
+             << "'" << toRef(desc.mnemonic) << "' needs operand '" << toRef(operand.name) << "'";
   for (const isa::FieldDesc &field : desc.fields)
     if (field.required && !fieldsGiven.contains(toRef(field.name)))
       return parser.emitError(place)
-             << "'" << toRef(desc.mnemonic) << "' needs field '"
-             << toRef(field.name) << "'";
+             << "'" << toRef(desc.mnemonic) << "' needs field '" << toRef(field.name) << "'";
   return success();
 }
 
@@ -458,8 +469,7 @@ ParseResult InstParser::parseTypes(OperationState &state) {
     if (!std::exchange(first, false) && parser.parseComma())
       return failure();
     BufType type;
-    if (parser.parseType(type) ||
-        parser.resolveOperand(operand.buffer, type, state.operands))
+    if (parser.parseType(type) || parser.resolveOperand(operand.buffer, type, state.operands))
       return failure();
     if (!operand.namesDtype)
       inst.operands[i].dtype = type.getDtype();
@@ -467,8 +477,7 @@ ParseResult InstParser::parseTypes(OperationState &state) {
   return success();
 }
 
-ParseResult InstParser::parse(OperationState &state,
-                              instimpl::InstAttrs &attrs) {
+ParseResult InstParser::parse(OperationState &state, instimpl::InstAttrs &attrs) {
   SMLoc start = parser.getCurrentLocation();
   while (!typesColonSeen) {
     SMLoc place = parser.getCurrentLocation();
@@ -482,8 +491,7 @@ ParseResult InstParser::parse(OperationState &state,
     return failure();
   if (!typesColonSeen && parser.parseOptionalAttrDict(state.attributes))
     return failure();
-  if (llvm::any_of(operands, [](const Operand &o) { return o.given; }) &&
-      parseTypes(state))
+  if (llvm::any_of(operands, [](const Operand &o) { return o.given; }) && parseTypes(state))
     return failure();
 
   // Accesses come last and checked: text may hold what no attribute can.
@@ -493,9 +501,8 @@ ParseResult InstParser::parse(OperationState &state,
   for (auto [i, operand] : llvm::enumerate(operands)) {
     if (!operand.given)
       continue;
-    attrs[i] = AccessAttr::getChecked([&] { return parser.emitError(start); },
-                                      parser.getContext(), inst.operands[i],
-                                      ArrayRef<int64_t>(operand.perIteration));
+    attrs[i] = AccessAttr::getChecked([&] { return parser.emitError(start); }, parser.getContext(),
+                                      inst.operands[i], ArrayRef<int64_t>(operand.perIteration));
     if (!attrs[i])
       return failure();
   }

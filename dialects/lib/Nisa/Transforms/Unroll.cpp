@@ -36,8 +36,7 @@ void fixOffsets(InstOpInterface op, ArrayRef<int64_t> iteration) {
     if (!access || access.getPerIteration().empty())
       continue;
     isa::Access fixed = access.getAccess();
-    for (auto [coefficient, number] :
-         llvm::zip_equal(access.getPerIteration(), iteration))
+    for (auto [coefficient, number] : llvm::zip_equal(access.getPerIteration(), iteration))
       fixed.offset += coefficient * number;
     setAccess(op, unsigned(i), AccessAttr::get(op->getContext(), fixed));
   }
@@ -45,8 +44,7 @@ void fixOffsets(InstOpInterface op, ArrayRef<int64_t> iteration) {
 
 /// Writes one run of `block` at the builder's place; `iteration` holds the
 /// iteration numbers of the loops around it, outermost first.
-void writeBlock(OpBuilder &builder, Block &block,
-                SmallVectorImpl<int64_t> &iteration) {
+void writeBlock(OpBuilder &builder, Block &block, SmallVectorImpl<int64_t> &iteration) {
   for (Operation &op : block) {
     if (auto loop = dyn_cast<ForOp>(op)) {
       for (int64_t i = 0, e = loop.getTripCount(); i < e; ++i) {
@@ -69,8 +67,7 @@ struct UnrollPass : impl::UnrollPassBase<UnrollPass> {
     if (uint64_t size = unrolledSize(body); size > maxInstructions) {
       InFlightDiagnostic diag = kernel.emitError()
                                 << "[K-12] writing the loops out gives " << size
-                                << " instructions, more than "
-                                << maxInstructions.getValue();
+                                << " instructions, more than " << maxInstructions.getValue();
       diag.attachNote() << "help: let one instruction do more: a larger tile, "
                            "or more free dims in an access";
       return signalPassFailure();

@@ -77,8 +77,7 @@ Attribute SyncAttr::parse(AsmParser &parser, Type) {
   uint32_t order = 0, waitValue = 0, updateValue = 0;
   int32_t waitSemaphore = -1, updateSemaphore = -1;
   SMLoc start = parser.getCurrentLocation();
-  if (parser.parseLess() || parser.parseKeyword("order") ||
-      parser.parseInteger(order))
+  if (parser.parseLess() || parser.parseKeyword("order") || parser.parseInteger(order))
     return {};
   while (succeeded(parser.parseOptionalComma())) {
     bool isWait = succeeded(parser.parseOptionalKeyword("wait"));
@@ -86,8 +85,7 @@ Attribute SyncAttr::parse(AsmParser &parser, Type) {
       return {};
     int32_t &semaphore = isWait ? waitSemaphore : updateSemaphore;
     if (semaphore != -1) {
-      parser.emitError(parser.getCurrentLocation())
-          << "one wait and one update at most";
+      parser.emitError(parser.getCurrentLocation()) << "one wait and one update at most";
       return {};
     }
     uint16_t number;
@@ -102,9 +100,8 @@ Attribute SyncAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<SyncAttr>(start, parser.getContext(), order,
-                                     waitSemaphore, waitValue, updateSemaphore,
-                                     updateValue);
+  return parser.getChecked<SyncAttr>(start, parser.getContext(), order, waitSemaphore, waitValue,
+                                     updateSemaphore, updateValue);
 }
 
 void SyncAttr::print(AsmPrinter &printer) const {
@@ -112,33 +109,28 @@ void SyncAttr::print(AsmPrinter &printer) const {
   if (hasWait())
     printer << ", wait " << getWaitSemaphore() << " reaches " << getWaitValue();
   if (hasUpdate())
-    printer << ", update " << getUpdateSemaphore()
-            << " += " << getUpdateValue();
+    printer << ", update " << getUpdateSemaphore() << " += " << getUpdateValue();
   printer << '>';
 }
 
-static LogicalResult
-checkSemaphore(function_ref<InFlightDiagnostic()> emitError, int64_t semaphore,
-               uint32_t value, StringRef verb) {
+static LogicalResult checkSemaphore(function_ref<InFlightDiagnostic()> emitError, int64_t semaphore,
+                                    uint32_t value, StringRef verb) {
   if (semaphore >= int64_t(isa::machine.numSemaphores))
-    return emitError() << "there is no semaphore " << semaphore
-                       << ": a core has " << int64_t(isa::machine.numSemaphores)
-                       << ", counted from 0";
+    return emitError() << "there is no semaphore " << semaphore << ": a core has "
+                       << int64_t(isa::machine.numSemaphores) << ", counted from 0";
   if (value == 0)
-    return emitError() << verb << " semaphore " << semaphore
-                       << " by 0 does nothing";
+    return emitError() << verb << " semaphore " << semaphore << " by 0 does nothing";
   return success();
 }
 
-LogicalResult SyncAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                               uint32_t, int32_t waitSemaphore,
-                               uint32_t waitValue, int32_t updateSemaphore,
+LogicalResult SyncAttr::verify(function_ref<InFlightDiagnostic()> emitError, uint32_t,
+                               int32_t waitSemaphore, uint32_t waitValue, int32_t updateSemaphore,
                                uint32_t updateValue) {
-  if (waitSemaphore >= 0 && failed(checkSemaphore(emitError, waitSemaphore,
-                                                  waitValue, "waiting for")))
+  if (waitSemaphore >= 0 &&
+      failed(checkSemaphore(emitError, waitSemaphore, waitValue, "waiting for")))
     return failure();
-  if (updateSemaphore >= 0 && failed(checkSemaphore(emitError, updateSemaphore,
-                                                    updateValue, "raising")))
+  if (updateSemaphore >= 0 &&
+      failed(checkSemaphore(emitError, updateSemaphore, updateValue, "raising")))
     return failure();
   return success();
 }
@@ -152,26 +144,22 @@ void kiln::stream::setSync(Operation *op, SyncAttr sync) {
 }
 
 uint64_t kiln::stream::raiseOf(isa::Opcode opcode, uint32_t updateValue) {
-  return opcode == isa::Opcode::DmaCopy
-             ? uint64_t(updateValue) * uint64_t(isa::machine.dmaEngines)
-             : updateValue;
+  return opcode == isa::Opcode::DmaCopy ? uint64_t(updateValue) * uint64_t(isa::machine.dmaEngines)
+                                        : updateValue;
 }
 
-LogicalResult StreamDialect::verifyOperationAttribute(Operation *op,
-                                                      NamedAttribute attr) {
+LogicalResult StreamDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
   if (attr.getName() != kSyncAttrName)
-    return op->emitError() << "the stream dialect has no attribute '"
-                           << attr.getName().getValue() << "'";
+    return op->emitError() << "the stream dialect has no attribute '" << attr.getName().getValue()
+                           << "'";
   if (!llvm::isa<SyncAttr>(attr.getValue()))
-    return op->emitError() << "'" << kSyncAttrName
-                           << "' is a #stream.sync, not " << attr.getValue();
+    return op->emitError() << "'" << kSyncAttrName << "' is a #stream.sync, not "
+                           << attr.getValue();
   if (!llvm::isa<nisa::InstOpInterface>(op))
-    return op->emitError() << "'" << kSyncAttrName
-                           << "' belongs to an instruction, not to '"
+    return op->emitError() << "'" << kSyncAttrName << "' belongs to an instruction, not to '"
                            << op->getName() << "'";
   if (!llvm::isa_and_present<QueueOp>(op->getParentOp()))
-    return op->emitError() << "'" << kSyncAttrName
-                           << "' has a meaning in a stream.queue only";
+    return op->emitError() << "'" << kSyncAttrName << "' has a meaning in a stream.queue only";
   return success();
 }
 
@@ -179,10 +167,8 @@ LogicalResult StreamDialect::verifyOperationAttribute(Operation *op,
 // stream.queue
 //===----------------------------------------------------------------------===//
 
-void QueueOp::build(OpBuilder &builder, OperationState &state,
-                    isa::Engine engine) {
-  state.getOrAddProperties<Properties>().engine =
-      builder.getI32IntegerAttr(int32_t(engine));
+void QueueOp::build(OpBuilder &builder, OperationState &state, isa::Engine engine) {
+  state.getOrAddProperties<Properties>().engine = builder.getI32IntegerAttr(int32_t(engine));
   state.addRegion()->emplaceBlock();
 }
 
@@ -198,13 +184,11 @@ static std::optional<uint32_t> orderOf(Operation *op) {
 static LogicalResult verifyQueued(QueueOp queue, nisa::InstOpInterface inst) {
   StringRef mnemonic = toRef(nisa::descOf(inst).mnemonic);
   if (!syncOf(inst))
-    return inst->emitError()
-           << "'" << mnemonic << "' in a queue needs '" << kSyncAttrName << "'";
+    return inst->emitError() << "'" << mnemonic << "' in a queue needs '" << kSyncAttrName << "'";
   if (isa::Engine engine = nisa::engineOf(inst); engine != queue.getEngine())
-    return inst->emitError()
-           << "'" << mnemonic << "' runs on " << toRef(isa::name(engine))
-           << " but stands in the queue of "
-           << toRef(isa::name(queue.getEngine()));
+    return inst->emitError() << "'" << mnemonic << "' runs on " << toRef(isa::name(engine))
+                             << " but stands in the queue of "
+                             << toRef(isa::name(queue.getEngine()));
   return success();
 }
 
@@ -215,9 +199,8 @@ LogicalResult QueueOp::verifyRegions() {
   for (Operation &op : getBody().front()) {
     auto inst = dyn_cast<nisa::InstOpInterface>(op);
     if (!inst && !llvm::isa<WaitOp>(op))
-      return op.emitError()
-             << "a queue holds instructions and stream.wait, not '"
-             << op.getName() << "'";
+      return op.emitError() << "a queue holds instructions and stream.wait, not '" << op.getName()
+                            << "'";
     if (inst && failed(verifyQueued(*this, inst)))
       return failure();
     uint32_t order = *orderOf(&op);
@@ -234,8 +217,8 @@ LogicalResult QueueOp::verifyRegions() {
 // stream.wait
 //===----------------------------------------------------------------------===//
 
-void WaitOp::build(OpBuilder &builder, OperationState &state, uint32_t order,
-                   uint32_t semaphore, uint32_t value) {
+void WaitOp::build(OpBuilder &builder, OperationState &state, uint32_t order, uint32_t semaphore,
+                   uint32_t value) {
   auto &properties = state.getOrAddProperties<Properties>();
   properties.order = builder.getI32IntegerAttr(int32_t(order));
   properties.semaphore = builder.getI32IntegerAttr(int32_t(semaphore));
@@ -243,20 +226,16 @@ void WaitOp::build(OpBuilder &builder, OperationState &state, uint32_t order,
 }
 
 LogicalResult WaitOp::verify() {
-  return checkSemaphore([&] { return emitError(); }, getSemaphore(), getValue(),
-                        "waiting for");
+  return checkSemaphore([&] { return emitError(); }, getSemaphore(), getValue(), "waiting for");
 }
 
 //===----------------------------------------------------------------------===//
 // stream.program
 //===----------------------------------------------------------------------===//
 
-void ProgramOp::build(OpBuilder &, OperationState &state) {
-  state.addRegion()->emplaceBlock();
-}
+void ProgramOp::build(OpBuilder &, OperationState &state) { state.addRegion()->emplaceBlock(); }
 
-QueueOp kiln::stream::getOrCreateQueue(OpBuilder &builder, ProgramOp program,
-                                       isa::Engine engine) {
+QueueOp kiln::stream::getOrCreateQueue(OpBuilder &builder, ProgramOp program, isa::Engine engine) {
   Block &body = program.getBody().front();
   Block::iterator place = body.begin();
   for (; place != body.end(); ++place) {
@@ -275,8 +254,7 @@ namespace {
 /// What the queues together say about each semaphore.
 class Semaphores {
 public:
-  LogicalResult addUpdate(QueueOp queue, nisa::InstOpInterface inst,
-                          SyncAttr sync);
+  LogicalResult addUpdate(QueueOp queue, nisa::InstOpInterface inst, SyncAttr sync);
   /// Every wait can be met once all updates have happened.
   LogicalResult verifyWait(Operation *op, uint32_t semaphore, uint32_t value);
 
@@ -293,13 +271,11 @@ private:
     std::string text = toRef(isa::name(engine)).str();
     return ring < 0 ? text : text + " DMA ring " + std::to_string(ring);
   }
-  std::array<std::optional<Producer>, size_t(isa::machine.numSemaphores)>
-      producers;
+  std::array<std::optional<Producer>, size_t(isa::machine.numSemaphores)> producers;
 };
 } // namespace
 
-LogicalResult Semaphores::addUpdate(QueueOp queue, nisa::InstOpInterface inst,
-                                    SyncAttr sync) {
+LogicalResult Semaphores::addUpdate(QueueOp queue, nisa::InstOpInterface inst, SyncAttr sync) {
   int64_t ring = -1;
   if (auto dma = dyn_cast<nisa::DmaCopyOp>(inst.getOperation()))
     ring = dma.getRing();
@@ -308,8 +284,7 @@ LogicalResult Semaphores::addUpdate(QueueOp queue, nisa::InstOpInterface inst,
     producer = {queue.getEngine(), ring, inst, 0};
   if (producer->engine != queue.getEngine() || producer->ring != ring) {
     InFlightDiagnostic diag = inst->emitError()
-                              << "semaphore " << sync.getUpdateSemaphore()
-                              << " is raised by "
+                              << "semaphore " << sync.getUpdateSemaphore() << " is raised by "
                               << describe(queue.getEngine(), ring) << " and by "
                               << describe(producer->engine, producer->ring)
                               << "; a semaphore has one producer";
@@ -320,14 +295,12 @@ LogicalResult Semaphores::addUpdate(QueueOp queue, nisa::InstOpInterface inst,
   return success();
 }
 
-LogicalResult Semaphores::verifyWait(Operation *op, uint32_t semaphore,
-                                     uint32_t value) {
+LogicalResult Semaphores::verifyWait(Operation *op, uint32_t semaphore, uint32_t value) {
   uint64_t total = producers[semaphore] ? producers[semaphore]->total : 0;
   if (value <= total)
     return success();
-  return op->emitError() << "this wait never ends: semaphore " << semaphore
-                         << " must reach " << value
-                         << ", all updates add up to " << total;
+  return op->emitError() << "this wait never ends: semaphore " << semaphore << " must reach "
+                         << value << ", all updates add up to " << total;
 }
 
 /// Every position of the program order is taken once.
@@ -339,8 +312,7 @@ static LogicalResult verifyOrders(ProgramOp program) {
         auto [it, isNew] = seen.try_emplace(*order, &op);
         if (isNew)
           continue;
-        InFlightDiagnostic diag = op.emitError()
-                                  << "order " << *order << " is taken twice";
+        InFlightDiagnostic diag = op.emitError() << "order " << *order << " is taken twice";
         diag.attachNote(it->second->getLoc()) << "first taken here";
         return diag;
       }
@@ -352,14 +324,12 @@ LogicalResult ProgramOp::verifyRegions() {
   for (Operation &op : getBody().front()) {
     auto queue = dyn_cast<QueueOp>(op);
     if (!queue)
-      return op.emitError()
-             << "a program holds queues, not '" << op.getName() << "'";
+      return op.emitError() << "a program holds queues, not '" << op.getName() << "'";
     if (last && queue.getEngine() <= *last)
-      return op.emitError()
-             << "the queue of " << toRef(isa::name(queue.getEngine()))
-             << " follows the queue of " << toRef(isa::name(*last))
-             << "; there is one an engine, in the order of "
-                "engines";
+      return op.emitError() << "the queue of " << toRef(isa::name(queue.getEngine()))
+                            << " follows the queue of " << toRef(isa::name(*last))
+                            << "; there is one an engine, in the order of "
+                               "engines";
     last = queue.getEngine();
   }
   if (failed(verifyOrders(*this)))
@@ -375,12 +345,10 @@ LogicalResult ProgramOp::verifyRegions() {
     for (Operation &op : queue.getBody().front()) {
       SyncAttr sync = syncOf(&op);
       if (sync && sync.hasWait() &&
-          failed(semaphores.verifyWait(&op, sync.getWaitSemaphore(),
-                                       sync.getWaitValue())))
+          failed(semaphores.verifyWait(&op, sync.getWaitSemaphore(), sync.getWaitValue())))
         return failure();
       if (auto wait = dyn_cast<WaitOp>(op))
-        if (failed(semaphores.verifyWait(&op, wait.getSemaphore(),
-                                         wait.getValue())))
+        if (failed(semaphores.verifyWait(&op, wait.getSemaphore(), wait.getValue())))
           return failure();
     }
   return success();

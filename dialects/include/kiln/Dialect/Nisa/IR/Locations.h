@@ -16,8 +16,7 @@
 namespace kiln::nisa {
 
 /// One line as a location.
-mlir::Location toLoc(mlir::MLIRContext *context, llvm::StringRef file,
-                     unsigned line);
+mlir::Location toLoc(mlir::MLIRContext *context, llvm::StringRef file, unsigned line);
 /// `chain`, innermost first; an unknown location when it is empty.
 mlir::Location toLoc(mlir::MLIRContext *context, const CallChain &chain);
 /// The chain of `loc`, innermost first; empty when nothing in it names a file.

@@ -24,6 +24,17 @@ def Nisa_Dialect : Dialect {
   let extraClassDeclaration = [{
     /// Ops are registered where their classes are defined: they are most of the dialect's code.
     void registerOps();
+
+    /// Attributes nearly every instruction has, made once: uniquing them again for each instruction is a
+    /// third of the cost of building it.
+    ::mlir::IntegerAttr getI32Attr(int32_t value) const;
+    ::mlir::FloatAttr getF64Attr(double value) const;
+
+  private:
+    static constexpr int32_t kNumSmallInts = 64;
+    ::std::array<::mlir::IntegerAttr, kNumSmallInts> smallInts;
+    ::mlir::FloatAttr zero, one;
+  public:
   }];
 }
 

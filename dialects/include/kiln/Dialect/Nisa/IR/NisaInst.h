@@ -18,9 +18,8 @@ const isa::InstDesc &descOf(InstOpInterface op);
 
 /// `op` as a value. `tensorIndex` numbers the buffers; accesses carry their
 /// element types, and the offsets of the first iteration of enclosing loops.
-isa::Instruction
-toInstruction(InstOpInterface op,
-              llvm::function_ref<uint32_t(mlir::Value)> tensorIndex);
+isa::Instruction toInstruction(InstOpInterface op,
+                               llvm::function_ref<uint32_t(mlir::Value)> tensorIndex);
 /// The same, with present operands numbered by their place in the row.
 isa::Instruction toInstruction(InstOpInterface op);
 

@@ -74,7 +74,7 @@ def Nisa_AllocOp : Nisa_Op<"alloc",
   let results = (outs Nisa_BufType:$buffer);
   let assemblyFormat = [{
     $tensorName (`input` $input^)? (`output` $output^)? (`at` `(` $partition^ `,` $byte `)`)?
-    (`=` $data^)? attr-dict `:` type($buffer)
+    (`=` $data^)? attr-dict `:` qualified(type($buffer))
   }];
   let hasVerifier = 1;
   let skipDefaultBuilders = 1;

@@ -32,8 +32,7 @@ uint64_t raiseOf(isa::Opcode opcode, uint32_t updateValue);
 
 /// The queue of `engine`, created at its place in the order of engines when
 /// there is none.
-QueueOp getOrCreateQueue(mlir::OpBuilder &builder, ProgramOp program,
-                         isa::Engine engine);
+QueueOp getOrCreateQueue(mlir::OpBuilder &builder, ProgramOp program, isa::Engine engine);
 
 } // namespace kiln::stream
 
