@@ -163,6 +163,8 @@ private:
         return status;
     if (std::string_view word = cursor.word(); !word.empty())
       tensor.name = word;
+    else if (!cursor.remaining().starts_with('"'))
+      return cursor.expected("a tensor name");
     else if (Status status = cursor.readString(tensor.name, "a tensor name"); !status)
       return status;
     uint32_t memory = 0;

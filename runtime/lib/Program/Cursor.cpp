@@ -114,7 +114,7 @@ Status Cursor::readNumber(T &value, std::string_view what) {
   const auto length = size_t(result.ptr - rest.data());
   if (result.ec == std::errc::result_out_of_range)
     return makeError(Fault::User,
-                     fmt::format("{} {} is out of range, {} to {} fit", what,
+                     fmt::format("expected {}, found {}, which is out of range ({} to {})", what,
                                  text::quoted(rest.substr(0, length)),
                                  std::numeric_limits<T>::min(), std::numeric_limits<T>::max()));
   rest.remove_prefix(length);
@@ -138,7 +138,7 @@ Status Cursor::readEscape(char &value) {
   if (c != 'n' && c != 't' && c != '\\' && c != '"')
     return makeError(
         Fault::User,
-        fmt::format("unknown escape {} in a string", text::quoted("\\" + std::string(1, c))),
+        fmt::format("unknown escape '\\{}' in a string", text::shown(std::string_view(&c, 1))),
         R"(known: \n, \t, \\, \" and \xNN)");
   value = c == 'n' ? '\n' : c == 't' ? '\t' : c;
   rest.remove_prefix(1);
@@ -170,13 +170,17 @@ std::string_view Cursor::rawString() {
   return found;
 }
 
-Status Cursor::readEnum(uint32_t &value, isa::EnumCases cases, std::string_view what) {
+Status Cursor::readEnum(uint32_t &value, isa::EnumCases cases, std::string_view what,
+                        std::string_view owner) {
   std::string_view name = peekWord();
   if (name.empty())
-    return expected(what);
+    return expected(fmt::format("the name of the {}{}", what, owner));
   std::optional<uint32_t> found = isa::valueOf(cases, name);
-  if (!found)
-    return unknown(what, name, text::namesOf(cases));
+  if (!found) {
+    Diagnostic error = unknown(what, name, text::namesOf(cases));
+    error.message += owner;
+    return error;
+  }
   value = *found;
   rest.remove_prefix(name.size());
   return Status::ok();

@@ -58,8 +58,9 @@ public:
   /// Takes a quoted string as it stands, quotes included, with the grammar of
   /// readString but without its checks; empty when none is next.
   std::string_view rawString();
-  /// One of `cases`, by name.
-  Status readEnum(uint32_t &value, isa::EnumCases cases, std::string_view what);
+  /// One of `cases`, by name. Messages say "<what> ...<owner>", as in "value 'x' of field 'op'".
+  Status readEnum(uint32_t &value, isa::EnumCases cases, std::string_view what,
+                  std::string_view owner = {});
   /// A dtype by either name.
   Status readDType(isa::DType &value);
 

@@ -109,7 +109,7 @@ Status parseReal(std::string_view token, std::string_view field, Bits &bits) {
     return fault(fmt::format("is out of range, float{} holds {} to {}", 8 * sizeof(Float),
                              std::numeric_limits<Float>::denorm_min(),
                              std::numeric_limits<Float>::max()));
-  if (token.empty() || result.ec != std::errc{} || result.ptr != end)
+  if (result.ec != std::errc{} || result.ptr != end)
     return fault("is not a number");
   bits = std::bit_cast<Bits>(value);
   return Status::ok();
@@ -127,7 +127,8 @@ Status parseValue(Cursor &cursor, const isa::FieldDesc &field, int64_t &word) {
     return cursor.expected(what("true or false"));
   case isa::FieldKind::Enum: {
     uint32_t value = 0;
-    Status status = cursor.readEnum(value, field.cases, what("value"));
+    Status status =
+        cursor.readEnum(value, field.cases, "value", fmt::format(" of field '{}'", field.name));
     word = value;
     return status;
   }
@@ -143,17 +144,21 @@ Status parseValue(Cursor &cursor, const isa::FieldDesc &field, int64_t &word) {
     word = value;
     return status;
   }
-  case isa::FieldKind::F32: {
-    uint32_t bits = 0;
-    Status status = parseReal<float>(cursor.run("]"), field.name, bits);
-    word = layout::widenBits(bits);
-    return status;
-  }
+  case isa::FieldKind::F32:
   case isa::FieldKind::F64:
     break;
   }
+  std::string_view token = cursor.run("]");
+  if (token.empty())
+    return cursor.expected(what("a number"));
+  if (field.kind == isa::FieldKind::F32) {
+    uint32_t bits = 0;
+    Status status = parseReal<float>(token, field.name, bits);
+    word = layout::widenBits(bits);
+    return status;
+  }
   uint64_t bits = 0;
-  Status status = parseReal<double>(cursor.run("]"), field.name, bits);
+  Status status = parseReal<double>(token, field.name, bits);
   word = std::bit_cast<int64_t>(bits);
   return status;
 }

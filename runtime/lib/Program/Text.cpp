@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace kilnrt::text {
 namespace {
@@ -28,16 +29,18 @@ void appendEscaped(std::string &out, std::string_view s, char quote) {
   }
 }
 
+/// Insertions, deletions, replacements and swaps of neighbours from `a` to `b`.
 size_t editDistance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> before, last, row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (size_t j = 0; j < b.size(); ++j) {
-      size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+  for (size_t i = 1; i <= a.size(); ++i) {
+    before = std::exchange(last, row);
+    row[0] = i;
+    for (size_t j = 1; j <= b.size(); ++j) {
+      const size_t replaced = last[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({replaced, row[j - 1] + 1, last[j] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
   return row.back();
@@ -71,12 +74,12 @@ bool isIdentifier(std::string_view s) {
 }
 
 std::string_view nearest(std::string_view word, const std::vector<std::string_view> &names) {
-  // A word too long for any name cannot be near one, and the table of
-  // distances stays small whatever the input.
-  constexpr size_t kLongestWord = 64;
-  if (word.empty() || word.size() > kLongestWord)
+  // Any short name is near a word of one or two letters, and none is near a
+  // word too long for any; the table of distances stays small as well.
+  constexpr size_t kShortestWord = 3, kLongestWord = 64;
+  if (word.size() < kShortestWord || word.size() > kLongestWord)
     return {};
-  size_t best = std::max<size_t>(1, word.size() / 3) + 1;
+  size_t best = word.size() / 3 + 1;
   std::string_view found;
   for (std::string_view name : names)
     if (name.size() <= kLongestWord)

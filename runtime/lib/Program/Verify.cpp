@@ -214,8 +214,8 @@ private:
       if (tensor.role != role)
         continue;
       if (tensor.index >= count)
-        return tensorFault(
-            i, fmt::format("is {} {}, there are {} of them", name, tensor.index, count));
+        return tensorFault(i, fmt::format("is {} {}, {}s are numbered 0 to {}", name, tensor.index,
+                                          name, count - 1));
       if (isTaken[tensor.index])
         return tensorFault(i, fmt::format("is {} {}, as an earlier tensor is", name, tensor.index));
       isTaken[tensor.index] = true;

@@ -182,7 +182,7 @@ TEST(Verify, PrivateRanges) {
 
 TEST(Verify, Roles) {
   EXPECT_EQ(afterCopy([](Program &p) { p.tensors[0].index = 1; }),
-            "[X-05] tensor 0 'x' is input 1, there are 1 of them");
+            "[X-05] tensor 0 'x' is input 1, inputs are numbered 0 to 0");
   EXPECT_EQ(afterCopy([](Program &p) {
               p.tensors.push_back(p.tensors[1]);
               p.tensors.back().name = "z";
