@@ -1,0 +1,66 @@
+//===- Convert.h - element types to fp32 and back
+//--------------------------------------------------------===//
+//
+// Arithmetic happens in fp32; this is how values get there and back. The rules, for scalars and
+// rows alike and equal on every host:
+//
+//   fp32 -> bf16, fp16   round to nearest even, denormals kept, overflow gives an infinity
+//   fp32 -> int32, uint8 round to nearest even, then saturate; a NaN gives 0
+//   int32 -> fp32        round to nearest even; exact up to 2^24
+//   bf16, fp16, uint8    widen exactly
+//   NaN                  becomes the canonical one of the destination: 0x7FC00000, 0x7FC0, 0x7E00
+//   fp32 -> fp32         copies bits, NaN payloads included
+//
+// Instructions that copy without conversion move bytes and do not come here.
+//
+//===--------------------------------------------------------------------------------------------===//
+
+#ifndef KILNRT_NUMERICS_CONVERT_H
+#define KILNRT_NUMERICS_CONVERT_H
+
+#include "kiln/ISA/Types.h"
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+namespace kilnrt {
+
+inline constexpr uint32_t kCanonicalNanBits = 0x7FC00000u;
+
+/// x, or the canonical NaN if x is a NaN.
+inline float canonicalNan(float x) { return x == x ? x : std::bit_cast<float>(kCanonicalNanBits); }
+
+//---- one value
+//---------------------------------------------------------------------------------===//
+
+uint16_t floatToBf16(float x);
+float bf16ToFloat(uint16_t bits);
+uint16_t floatToFp16(float x);
+float fp16ToFloat(uint16_t bits);
+int32_t floatToInt32(float x);
+float int32ToFloat(int32_t x);
+uint8_t floatToUint8(float x);
+
+/// The element of type `type` at `src`, as fp32.
+float loadElement(kiln::isa::DType type, const std::byte *src);
+/// Writes x, converted to `type`, to `dst`.
+void storeElement(kiln::isa::DType type, float x, std::byte *dst);
+
+//---- rows
+//--------------------------------------------------------------------------------------===//
+
+/// out[i] = the element of type `type` at src + i * strideBytes, as fp32, for i < n. Any stride, 0
+/// and negative ones included; a stride of one element takes the fast path. `src` needs no
+/// alignment.
+void loadRow(kiln::isa::DType type, const std::byte *src, int64_t strideBytes, size_t n,
+             float *out);
+
+/// The element at dst + i * strideBytes = in[i], converted to `type`, for i < n in ascending order.
+/// Memory between the elements is not touched.
+void storeRow(kiln::isa::DType type, const float *in, std::byte *dst, int64_t strideBytes,
+              size_t n);
+
+} // namespace kilnrt
+
+#endif // KILNRT_NUMERICS_CONVERT_H

@@ -1,0 +1,109 @@
+//===- ConvertKernels.cpp - contiguous rows of elements to fp32 and back
+//-----------------------------------===//
+
+#include "ConvertKernels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ConvertKernels.cpp"
+#include "hwy/foreach_target.h" // IWYU pragma: keep
+
+#include "Convert-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace kilnrt {
+namespace HWY_NAMESPACE {
+namespace {
+using kiln::isa::DType;
+
+/// out[i] = convert(in[i]), vectors of D's type to vectors of DOut's; the tail goes through
+/// buffers.
+template <class DIn, class DOut, class Convert>
+HWY_INLINE void convertRow(DIn din, const hn::TFromD<DIn> *in, DOut dout, hn::TFromD<DOut> *out,
+                           size_t n, Convert convert) {
+  const size_t lanes = hn::Lanes(din);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes)
+    hn::StoreU(convert(hn::LoadU(din, in + i)), dout, out + i);
+  if (i == n)
+    return;
+  HWY_ALIGN hn::TFromD<DIn> tailIn[kMaxFloats] = {};
+  HWY_ALIGN hn::TFromD<DOut> tailOut[kMaxFloats];
+  __builtin_memcpy(tailIn, in + i, (n - i) * sizeof tailIn[0]);
+  hn::StoreU(convert(hn::LoadU(din, tailIn)), dout, tailOut);
+  __builtin_memcpy(out + i, tailOut, (n - i) * sizeof tailOut[0]);
+}
+
+struct WidenBf16 {
+  HWY_INLINE F operator()(VU16 x) const { return widenBf16(x); }
+};
+struct WidenFp16 {
+  HWY_INLINE F operator()(VU16 x) const { return widenFp16(x); }
+};
+struct WidenInt32 {
+  HWY_INLINE F operator()(VI32 x) const { return widenInt32(x); }
+};
+struct WidenUint8 {
+  HWY_INLINE F operator()(VU8 x) const { return widenUint8(x); }
+};
+struct NarrowBf16 {
+  HWY_INLINE VU16 operator()(F x) const { return narrowBf16(x); }
+};
+struct NarrowFp16 {
+  HWY_INLINE VU16 operator()(F x) const { return narrowFp16(x); }
+};
+struct NarrowInt32 {
+  HWY_INLINE VI32 operator()(F x) const { return narrowInt32(x); }
+};
+struct NarrowUint8 {
+  HWY_INLINE VU8 operator()(F x) const { return narrowUint8(x); }
+};
+
+void widen(DType type, const void *src, float *out, size_t n) {
+  const DF d;
+  switch (type) {
+  case DType::BFloat16:
+    return convertRow(DU16(), static_cast<const uint16_t *>(src), d, out, n, WidenBf16());
+  case DType::Float16:
+    return convertRow(DU16(), static_cast<const uint16_t *>(src), d, out, n, WidenFp16());
+  case DType::Int32:
+    return convertRow(DFI(), static_cast<const int32_t *>(src), d, out, n, WidenInt32());
+  case DType::UInt8:
+    return convertRow(DU8(), static_cast<const uint8_t *>(src), d, out, n, WidenUint8());
+  case DType::Float32:
+    break;
+  }
+}
+
+void narrow(DType type, const float *in, void *dst, size_t n) {
+  const DF d;
+  switch (type) {
+  case DType::BFloat16:
+    return convertRow(d, in, DU16(), static_cast<uint16_t *>(dst), n, NarrowBf16());
+  case DType::Float16:
+    return convertRow(d, in, DU16(), static_cast<uint16_t *>(dst), n, NarrowFp16());
+  case DType::Int32:
+    return convertRow(d, in, DFI(), static_cast<int32_t *>(dst), n, NarrowInt32());
+  case DType::UInt8:
+    return convertRow(d, in, DU8(), static_cast<uint8_t *>(dst), n, NarrowUint8());
+  case DType::Float32:
+    break;
+  }
+}
+
+} // namespace
+} // namespace HWY_NAMESPACE
+} // namespace kilnrt
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace kilnrt {
+HWY_EXPORT(widen);
+HWY_EXPORT(narrow);
+void widenRow(kiln::isa::DType type, const void *src, float *out, size_t n) {
+  HWY_DYNAMIC_DISPATCH(widen)(type, src, out, n);
+}
+void narrowRow(kiln::isa::DType type, const float *in, void *dst, size_t n) {
+  HWY_DYNAMIC_DISPATCH(narrow)(type, in, dst, n);
+}
+} // namespace kilnrt
+#endif // HWY_ONCE
