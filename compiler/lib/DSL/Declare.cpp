@@ -40,7 +40,7 @@ std::string checkedName(TraceState &state, const std::string &wish, Place place)
   unsigned line = state.locations.chain(other.place).front().line;
   state.log.report({"M-13", text("name '", wish, "' is already used at line ", line),
                     "leave the name out, or add the loop index to it"},
-                   place, -1, {{text("'", wish, "' is ", state.declaration(other)), other.place}});
+                   place, {{text("'", wish, "' is ", state.declaration(other)), other.place}});
   return {};
 }
 
@@ -88,7 +88,7 @@ Tensor ndarray(const Shape &shape, DType dtype, Buffer buffer, const NdarrayOpti
   }
   int subject = 0;
   legal &= isa::checkTensor(view, address, [&](isa::Violation v) {
-    state->log.report({v.rule, std::move(v.message), std::move(v.help)}, place, subject++);
+    state->log.report({v.rule, std::move(v.message), std::move(v.help), subject++}, place);
   });
   std::string name = checkedName(*state, options.name, place);
   if (!legal)

@@ -7,9 +7,9 @@
 
 namespace kiln::trace {
 
-void DiagnosticLog::report(const Fault &fault, Place place, int subject, std::vector<Note> notes) {
+void DiagnosticLog::report(const Fault &fault, Place place, std::vector<Note> notes) {
   ++errors;
-  auto [slot, isNew] = seen.try_emplace({fault.rule, place, subject}, entries.size());
+  auto [slot, isNew] = seen.try_emplace({fault.rule, place, fault.subject}, entries.size());
   if (!isNew) {
     ++entries[slot->second].repetitions;
     return;

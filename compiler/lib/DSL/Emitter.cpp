@@ -16,7 +16,7 @@ Emitter::Emitter(const Row &row, const nl::SrcLoc &loc) : row(row), state(TraceS
 void Emitter::fault(std::string_view rule, std::string message, std::string help) {
   if (!state)
     return;
-  state->log.report({rule, std::move(message), std::move(help)}, place, subject++, operandNotes(-1));
+  state->log.report({rule, std::move(message), std::move(help), subject++}, place, operandNotes(-1));
   broken = true;
 }
 
@@ -132,7 +132,7 @@ void Emitter::record() {
     v.partitionBase = tensor.address ? static_cast<uint32_t>(tensor.address->partition) : 0;
   }
   bool legal = isa::checkInstruction(view, [this](isa::Violation v) {
-    state->log.report({v.rule, std::move(v.message), std::move(v.help)}, place, v.operand, operandNotes(v.operand));
+    state->log.report({v.rule, std::move(v.message), std::move(v.help), v.operand}, place, operandNotes(v.operand));
   });
   for (unsigned i = 0; i < row.desc.operands.size(); ++i) {
     if (!row.desc.operands[i].isOutput || !inst.operands[i].present())

@@ -20,7 +20,7 @@ void TraceState::takeResult(const nl::Tensor &result, uint32_t resultNumber) {
     std::vector<DiagnosticLog::Note> notes;
     if (TensorRecord *record = note ? find(view) : nullptr)
       notes.push_back({text(describe(view), " is ", declaration(*record)), record->place});
-    log.report({rule, std::move(message), std::move(help)}, kernelPlace, static_cast<int>(resultNumber),
+    log.report({rule, std::move(message), std::move(help), static_cast<int>(resultNumber)}, kernelPlace,
                std::move(notes));
   };
   if (view.poison)
@@ -65,8 +65,9 @@ void TraceState::checkWritten(const TensorRecord &record) {
   std::string name = record.name.empty() ? text("result ", record.index) : text("'", record.name, "'");
   log.report({"C-12", text(name, " is returned but never written"),
               "store to it with nisa::dma_copy; a loop over M / N tiles runs 0 times when M < N, nl::ceil_div(M, N) "
-              "and nl::tiles(M, N) count the last part"},
-             kernelPlace, static_cast<int>(record.index),
+              "and nl::tiles(M, N) count the last part",
+              static_cast<int>(record.index)},
+             kernelPlace,
              {{text(name, " is ", declaration(record)), record.place}});
 }
 

@@ -21,6 +21,7 @@ namespace kiln::trace {
 struct Fault {
   std::string_view rule;
   std::string message, help;
+  int subject = -1; ///< tells faults of one statement apart: the operand or dim at fault
 };
 
 /// Leaves the kernel after a fatal error; thrown and caught inside libkiln, it only passes through the
@@ -53,8 +54,7 @@ public:
 
   DiagnosticLog(LocationTable &locations, size_t limit) : locations(locations), limit(limit) {}
 
-  /// `subject` tells faults of one statement apart (the operand at fault).
-  void report(const Fault &fault, Place place, int subject = -1, std::vector<Note> notes = {});
+  void report(const Fault &fault, Place place, std::vector<Note> notes = {});
   bool hasErrors() const { return errors != 0; }
   /// All of them in source order, with places.
   std::vector<Diagnostic> finish();

@@ -119,8 +119,8 @@ void TraceState::bindParameters(std::span<const driver::Arg> args, std::vector<n
     if (!convert(kernel.parameters[i], args[i], values[i])) {
       log.report({"K-10", text("argument '", parameterName(kernel, i), "' is ", spell(args[i]), ", expected ",
                                spell(kernel.parameters[i])),
-                  text("the signature is ", signature(kernel))},
-                 kernelPlace, static_cast<int>(i));
+                  text("the signature is ", signature(kernel)), static_cast<int>(i)},
+                 kernelPlace);
       continue;
     }
     const auto *tensor = std::get_if<driver::TensorArg>(&args[i]);
@@ -133,7 +133,7 @@ void TraceState::bindParameters(std::span<const driver::Arg> args, std::vector<n
     view.dtype = tensor->dtype;
     view.shape = tensor->shape;
     bool legal = isa::checkTensor(view, std::nullopt, [&](isa::Violation v) {
-      log.report({v.rule, std::move(v.message), std::move(v.help)}, kernelPlace, static_cast<int>(i));
+      log.report({v.rule, std::move(v.message), std::move(v.help), static_cast<int>(i)}, kernelPlace);
     });
     if (!legal)
       continue;

@@ -85,6 +85,7 @@ int64_t ViewAlgebra::extentProduct(unsigned first) const {
 
 // S'_d = ceil((b - a) / s), T'_d = s * T_d, o' = o + a * T_d.
 void ViewAlgebra::sliceDim(unsigned d, const nl::Slice &range) {
+  subject = static_cast<int>(d);
   const int64_t extent = view.shape[d];
   int64_t start = range.start.open ? 0 : range.start.value;
   int64_t stop = range.stop.open ? extent : range.stop.value;
@@ -120,6 +121,7 @@ void ViewAlgebra::sliceDim(unsigned d, const nl::Slice &range) {
 
 // o' = o + i * T_d; the dim stays, with extent 1.
 void ViewAlgebra::selectElement(unsigned d, int64_t index) {
+  subject = static_cast<int>(d);
   const int64_t extent = view.shape[d];
   int64_t i = index < 0 ? index + extent : index;
   view.shape[d] = 1;

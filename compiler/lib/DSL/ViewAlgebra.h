@@ -42,10 +42,11 @@ public:
 
 private:
   std::function<std::string()> name;
+  int subject = -1; ///< of the next fault
 
   bool onChip() const { return nl::is_on_chip(view.buffer); }
   void fault(std::string_view rule, std::string message, std::string help = {}) {
-    faults.push_back({rule, std::move(message), std::move(help)});
+    faults.push_back({rule, std::move(message), std::move(help), subject});
   }
   /// Dim `dim` counted from the front; `end` is one past the last legal one.
   std::optional<unsigned> resolveDim(int dim, unsigned end);
