@@ -158,8 +158,8 @@ uint64_t tableChecksum();
 /// The file's bytes: equal programs give equal bytes. A program `verify`
 /// refuses for its size gives no bytes.
 std::vector<std::byte> serialize(const Program &program);
-/// Parses and verifies. Every malformed input gives a diagnostic; none crashes
-/// or hangs.
+/// Parses and verifies. Every malformed input gives a diagnostic; none crashes or hangs. Accepts
+/// exactly the bytes `serialize` gives for the result.
 Expected<Program> load(std::span<const std::byte> bytes);
 /// `load` on a file.
 Expected<Program> loadFile(const std::string &path);

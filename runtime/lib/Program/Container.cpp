@@ -4,7 +4,8 @@
 // Writing is a function of the program alone. Reading trusts nothing: first
 // FlatBuffers' verifier (offsets, sizes, nesting), then a budget that stops
 // files whose parts share bytes to grow without bound in memory, then the
-// program verifier.
+// program verifier, and last that the file is the one the program is written
+// as.
 //
 //===----------------------------------------------------------------------===//
 
@@ -15,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -251,6 +253,17 @@ bool isSound(const uint8_t *data, size_t size) {
   return fb::VerifyProgramBuffer(verifier);
 }
 
+/// A sound file may still carry bytes no part claims, or lack the padding at its end. Only the one
+/// form `serialize` writes is taken: equal files are then equal programs, and the other way round.
+Status checkCanonical(const Program &program, std::span<const std::byte> bytes) {
+  const std::vector<std::byte> own = serialize(program);
+  auto [mine, theirs] = std::mismatch(own.begin(), own.end(), bytes.begin(), bytes.end());
+  if (mine == own.end() && theirs == bytes.end())
+    return Status::ok();
+  return badFile(fmt::format("the program file is damaged: byte {} is not what belongs there",
+                             mine - own.begin()));
+}
+
 } // namespace
 
 //---- interface ----------------------------------------------------------===//
@@ -341,6 +354,8 @@ Expected<Program> load(std::span<const std::byte> bytes) {
   if (!program)
     return program;
   if (Status status = verify(*program); !status)
+    return status.error();
+  if (Status status = checkCanonical(*program, bytes); !status)
     return status.error();
   return program;
 }
