@@ -1,12 +1,11 @@
-//===- Conflicts.h - which accesses touch the same bytes
-//------------------------------------------===//
+//===- Conflicts.h - which accesses touch the same bytes ------------------===//
 //
 // A log of accesses, by brute force: each space is cut into equal buckets, each
 // bucket lists the accesses that may still matter, and a new access is compared
 // with all of them. Exact for strided patterns. Shares no code with Region.h
 // and Dependence.h, which it is there to check. Private to the checker.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_ANALYSIS_CONFLICTS_H
 #define KILN_LIB_ANALYSIS_CONFLICTS_H
@@ -20,8 +19,7 @@ namespace kiln::analysis {
 /// A logged access and the bytes it touches.
 struct LoggedAccess {
   uint32_t instruction = 0;
-  uint32_t agent =
-      0; ///< a later read of the same agent replaces an earlier one it covers
+  uint32_t agent = 0; ///< a later read of the same agent replaces an earlier one it covers
   int32_t rowLo = 0, rowHi = 1; ///< partitions on chip
   int64_t lo = 0,
           hi = 0; ///< first byte and end, in the partition or in the HBM tensor
@@ -32,15 +30,17 @@ struct LoggedAccess {
 
 class AccessLog {
 public:
+  /// True when the second instruction need not be compared with the first.
+  using Filter = std::function<bool(uint32_t, uint32_t)>;
   /// Called with an earlier access and the one at hand; they share bytes and
   /// one of them writes.
   using Visit = std::function<void(const LoggedAccess &, const LoggedAccess &)>;
 
   AccessLog(const Kernel &kernel, const Placement &placement);
 
-  /// Visits what conflicts with instruction `i`, then logs its accesses.
+  /// Visits what conflicts with instruction `i` and is not ordered, then logs its accesses.
   /// Instructions come in program order. A pair may be visited more than once.
-  void add(uint32_t i, uint32_t agent, const Visit &visit);
+  void add(uint32_t i, uint32_t agent, const Filter &isOrdered, const Visit &visit);
 
 private:
   struct Space {
@@ -60,7 +60,8 @@ private:
 
   const Kernel &kernel;
   const Placement &placement;
-  std::vector<bool> isWritten;
+  /// False for HBM tensors that are only read. On-chip tensors share addresses.
+  std::vector<bool> canConflict;
   std::vector<Space> spaces; ///< SBUF, PSUM, then one for each tensor
 };
 

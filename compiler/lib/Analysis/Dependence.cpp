@@ -1,9 +1,8 @@
-//===- Dependence.cpp - which instructions must be complete before another
-//------------------------===//
+//===- Dependence.cpp - which instructions must come before another -------===//
 //
 // The history of memory as columns of cells. See the header for the picture.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "kiln/Analysis/Dependence.h"
 
@@ -13,14 +12,11 @@ namespace kiln::analysis {
 namespace {
 
 template <typename Fn>
-void forEachUse(const Kernel &kernel, const RegionMap &map, uint32_t position,
-                Fn fn) {
+void forEachUse(const Kernel &kernel, const RegionMap &map, uint32_t position, Fn fn) {
   const isa::Instruction &inst = kernel.instructions[position].inst;
   for (unsigned i = 0; i < isa::kMaxOperands; ++i) {
     const OperandUse use = operandUse(inst, i);
-    // What nobody writes orders nothing: most kernels read their inputs
-    // hundreds of times.
-    if ((!use.reads && !use.writes) || !map.isWritten(inst.operands[i].tensor))
+    if ((!use.reads && !use.writes) || !map.canDepend(inst.operands[i].tensor))
       continue;
     for (const Region &region : map.regions(inst.operands[i]))
       fn(region, use.writes);
@@ -30,24 +26,19 @@ void forEachUse(const Kernel &kernel, const RegionMap &map, uint32_t position,
 /// First cell that ends after `row`.
 template <typename Cells>
 auto firstCellAfter(Cells &cells, int64_t row) {
-  return std::partition_point(
-      cells.begin(), cells.end(),
-      [row](const auto &cell) { return cell.rowHi <= row; });
+  return std::partition_point(cells.begin(), cells.end(),
+                              [row](const auto &cell) { return cell.rowHi <= row; });
 }
 
 } // namespace
 
-DependenceTracker::DependenceTracker(const Kernel &kernel,
-                                     const Placement &placement)
-    : kernel(kernel), regionMap(kernel, placement),
-      spaces(2 + kernel.tensors.size()) {}
+DependenceTracker::DependenceTracker(const Kernel &kernel, const Placement &placement)
+    : kernel(kernel), regionMap(kernel, placement), spaces(2 + kernel.tensors.size()) {}
 
 StreamPositions DependenceTracker::collect(uint32_t position) const {
   StreamPositions result{};
   forEachUse(kernel, regionMap, position,
-             [&](const Region &region, bool writes) {
-               collect(region, writes, result);
-             });
+             [&](const Region &region, bool writes) { collect(region, writes, result); });
   return result;
 }
 
@@ -55,19 +46,17 @@ void DependenceTracker::record(uint32_t position, unsigned stream) {
   // Reads first: where a result lies on its own operand, the write is the later
   // of the two.
   for (const bool pass : {false, true})
-    forEachUse(kernel, regionMap, position,
-               [&](const Region &region, bool writes) {
-                 if (writes != pass)
-                   return;
-                 if (writes)
-                   write(region, position + 1, stream);
-                 else
-                   read(region, position + 1, stream);
-               });
+    forEachUse(kernel, regionMap, position, [&](const Region &region, bool writes) {
+      if (writes != pass)
+        return;
+      if (writes)
+        write(region, position + 1, stream);
+      else
+        read(region, position + 1, stream);
+    });
 }
 
-void DependenceTracker::collect(const Region &region, bool writes,
-                                StreamPositions &result) const {
+void DependenceTracker::collect(const Region &region, bool writes, StreamPositions &result) const {
   const Space &space = spaces[region.space];
   auto column = space.upper_bound(region.lo);
   if (column != space.begin() && std::prev(column)->second.hi > region.lo)
@@ -94,8 +83,7 @@ void DependenceTracker::split(Space &space, int64_t at) {
   space.emplace_hint(std::next(column), at, std::move(right));
 }
 
-void DependenceTracker::read(const Region &region, uint32_t stamp,
-                             unsigned stream) {
+void DependenceTracker::read(const Region &region, uint32_t stamp, unsigned stream) {
   Space &space = spaces[region.space];
   split(space, region.lo);
   split(space, region.hi);
@@ -105,8 +93,7 @@ void DependenceTracker::read(const Region &region, uint32_t stamp,
   fresh.readers[stream] = stamp;
   const auto readRows = [&](std::vector<Cell> &cells) {
     const auto first = firstCellAfter(cells, region.rowLo);
-    if (first != cells.end() && first->rowLo == region.rowLo &&
-        first->rowHi == region.rowHi) {
+    if (first != cells.end() && first->rowLo == region.rowLo && first->rowHi == region.rowHi) {
       first->readers[stream] = stamp;
       return;
     }
@@ -114,8 +101,7 @@ void DependenceTracker::read(const Region &region, uint32_t stamp,
     int64_t row = region.rowLo;
     auto cell = first;
     for (; cell != cells.end() && cell->rowLo < region.rowHi; ++cell) {
-      const auto add = [&](int64_t rowLo, int64_t rowHi, Cell piece,
-                           bool isRead) {
+      const auto add = [&](int64_t rowLo, int64_t rowHi, Cell piece, bool isRead) {
         if (rowLo >= rowHi)
           return;
         piece.rowLo = rowLo;
@@ -126,8 +112,7 @@ void DependenceTracker::read(const Region &region, uint32_t stamp,
       };
       add(row, cell->rowLo, fresh, true);
       add(cell->rowLo, std::min(cell->rowHi, region.rowLo), *cell, false);
-      add(std::max(cell->rowLo, region.rowLo),
-          std::min(cell->rowHi, region.rowHi), *cell, true);
+      add(std::max(cell->rowLo, region.rowLo), std::min(cell->rowHi, region.rowHi), *cell, true);
       add(std::max(cell->rowLo, region.rowHi), cell->rowHi, *cell, false);
       row = cell->rowHi;
     }
@@ -150,8 +135,7 @@ void DependenceTracker::read(const Region &region, uint32_t stamp,
     space.emplace_hint(column, at, Column{region.hi, {fresh}});
 }
 
-void DependenceTracker::write(const Region &region, uint32_t stamp,
-                              unsigned stream) {
+void DependenceTracker::write(const Region &region, uint32_t stamp, unsigned stream) {
   Space &space = spaces[region.space];
   split(space, region.lo);
   split(space, region.hi);
@@ -160,12 +144,10 @@ void DependenceTracker::write(const Region &region, uint32_t stamp,
   auto end = first;
   bool coversAllRows = true;
   for (; end != space.end() && end->first < region.hi; ++end)
-    coversAllRows = coversAllRows &&
-                    end->second.cells.front().rowLo >= region.rowLo &&
+    coversAllRows = coversAllRows && end->second.cells.front().rowLo >= region.rowLo &&
                     end->second.cells.back().rowHi <= region.rowHi;
   if (coversAllRows) {
-    space.emplace_hint(space.erase(first, end), region.lo,
-                       Column{region.hi, {fresh}});
+    space.emplace_hint(space.erase(first, end), region.lo, Column{region.hi, {fresh}});
     return;
   }
 
@@ -223,12 +205,9 @@ Dependences findDependences(const Kernel &kernel, const Placement &placement) {
     for (unsigned s = 0; s < kNumStreams; ++s)
       if (needed[s] != 0 && s != engine)
         result.sources.push_back(needed[s] - 1);
-    std::sort(result.sources.begin() + result.offsets.back(),
-              result.sources.end());
+    std::sort(result.sources.begin() + result.offsets.back(), result.sources.end());
     result.offsets.push_back(uint32_t(result.sources.size()));
-    tracker.record(i, isTransfer(inst)
-                          ? ringStream(ring++ % isa::machine.dmaRings)
-                          : engine);
+    tracker.record(i, isTransfer(inst) ? ringStream(ring++ % isa::machine.dmaRings) : engine);
   }
   return result;
 }

@@ -1,11 +1,10 @@
-//===- HappensBefore.cpp - what must be complete before what, from records alone
-//------------------===//
+//===- HappensBefore.cpp - the order that records alone enforce -----------===//
 //
 // Semaphores only grow, so running every stream as far as it goes meets every
 // record that any execution can reach, in an order that respects
 // happens-before.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "HappensBefore.h"
 
@@ -18,8 +17,7 @@ constexpr size_t kMaxReports = 20;
 /// Runs before an assumption that keeps failing is replaced by the weakest one.
 constexpr unsigned kPatience = 8;
 
-Diagnostic makeFault(const Kernel &kernel, uint32_t instruction,
-                     std::string message) {
+Diagnostic makeFault(const Kernel &kernel, uint32_t instruction, std::string message) {
   Diagnostic diagnostic;
   diagnostic.fault = Fault::Internal;
   diagnostic.message = std::move(message);
@@ -30,27 +28,21 @@ Diagnostic makeFault(const Kernel &kernel, uint32_t instruction,
 
 std::string describe(const Kernel &kernel, uint32_t instruction) {
   const KernelInstruction &entry = kernel.instructions[instruction];
-  return "'" + std::string(entry.inst.desc().mnemonic) + "' at " +
-         lineText(kernel, entry.location);
+  return "'" + std::string(entry.inst.desc().mnemonic) + "' at " + lineText(kernel, entry.location);
 }
 
-std::string engineName(unsigned engine) {
-  return std::string(isa::name(kEngines[engine]));
-}
+std::string engineName(unsigned engine) { return std::string(isa::name(kEngines[engine])); }
 
 /// What is wrong with one record by itself; empty when nothing is.
-std::string recordFault(const Kernel &kernel, const ScheduledRecord &record,
-                        unsigned engine) {
+std::string recordFault(const Kernel &kernel, const ScheduledRecord &record, unsigned engine) {
   const isa::Instruction &inst = kernel.instructions[record.instruction].inst;
   const auto isSemaphore = [](uint16_t s) {
     return s == kNoSemaphore || s < isa::machine.numSemaphores;
   };
-  if (!isSemaphore(record.waitSemaphore) ||
-      !isSemaphore(record.updateSemaphore))
+  if (!isSemaphore(record.waitSemaphore) || !isSemaphore(record.updateSemaphore))
     return "names a semaphore the core does not have";
   if (record.isWaitOnly)
-    return record.updateSemaphore != kNoSemaphore ||
-                   record.waitSemaphore == kNoSemaphore
+    return record.updateSemaphore != kNoSemaphore || record.waitSemaphore == kNoSemaphore
                ? "is preceded by a wait record that does not just wait"
                : "";
   if (engineStream(inst.engine) != engine)
@@ -58,14 +50,11 @@ std::string recordFault(const Kernel &kernel, const ScheduledRecord &record,
   if (isTransfer(inst)) {
     if (record.ring >= isa::machine.dmaRings)
       return "has no DMA ring";
-    if (record.updateSemaphore == kNoSemaphore ||
-        record.updateValue != isa::machine.dmaEngines)
-      return "does not count its " + std::to_string(isa::machine.dmaEngines) +
-             " DMA engines";
+    if (record.updateSemaphore == kNoSemaphore || record.updateValue != isa::machine.dmaEngines)
+      return "does not count its " + std::to_string(isa::machine.dmaEngines) + " DMA engines";
   } else if (record.ring != kNoRing) {
     return "has a DMA ring without being a transfer";
-  } else if (record.updateSemaphore != kNoSemaphore &&
-             record.updateValue == 0) {
+  } else if (record.updateSemaphore != kNoSemaphore && record.updateValue == 0) {
     return "updates a semaphore by 0";
   }
   return "";
@@ -73,9 +62,8 @@ std::string recordFault(const Kernel &kernel, const ScheduledRecord &record,
 
 } // namespace
 
-std::vector<Diagnostic>
-HappensBefore::structuralFaults(const Kernel &kernel,
-                                const Synchronisation &result) {
+std::vector<Diagnostic> HappensBefore::structuralFaults(const Kernel &kernel,
+                                                        const Synchronisation &result) {
   std::vector<Diagnostic> faults;
   const uint32_t count = uint32_t(kernel.instructions.size());
   std::vector<uint8_t> seen(count);
@@ -87,38 +75,33 @@ HappensBefore::structuralFaults(const Kernel &kernel,
       if (record.instruction >= count) {
         faults.push_back(makeFault(kernel, kNone,
                                    "a record names instruction " +
-                                       std::to_string(record.instruction) +
-                                       " of " + std::to_string(count)));
+                                       std::to_string(record.instruction) + " of " +
+                                       std::to_string(count)));
         continue;
       }
       std::string fault = recordFault(kernel, record, engine);
       if (fault.empty() && record.instruction < atLeast)
-        fault = "is out of program order in the stream of engine " +
-                engineName(engine);
+        fault = "is out of program order in the stream of engine " + engineName(engine);
       if (!record.isWaitOnly) {
         atLeast = record.instruction + 1;
         if (seen[record.instruction]++)
           fault = "is in the streams more than once";
       }
       if (!fault.empty())
-        faults.push_back(
-            makeFault(kernel, record.instruction,
-                      describe(kernel, record.instruction) + " " + fault));
+        faults.push_back(makeFault(kernel, record.instruction,
+                                   describe(kernel, record.instruction) + " " + fault));
     }
   }
   for (uint32_t i = 0; i < count && faults.size() < kMaxReports; ++i)
     if (!seen[i])
-      faults.push_back(
-          makeFault(kernel, i, describe(kernel, i) + " is in no stream"));
+      faults.push_back(makeFault(kernel, i, describe(kernel, i) + " is in no stream"));
   return faults;
 }
 
-HappensBefore::HappensBefore(const Kernel &kernel,
-                             const Synchronisation &result)
+HappensBefore::HappensBefore(const Kernel &kernel, const Synchronisation &result)
     : kernel(kernel), result(result), semaphores(isa::machine.numSemaphores),
       slots(isa::machine.numSemaphores), agents(kernel.instructions.size()),
-      ordinals(kernel.instructions.size()),
-      updates(kernel.instructions.size(), kNone),
+      ordinals(kernel.instructions.size()), updates(kernel.instructions.size(), kNone),
       updateRank(kernel.instructions.size()) {
   std::vector<uint32_t> values(kernel.instructions.size());
   for (unsigned engine = 0; engine < kNumEngines; ++engine)
@@ -175,31 +158,27 @@ void HappensBefore::computeProofs(Semaphore &semaphore) {
   for (uint32_t i = 1; i <= count; ++i) {
     lastBeside = std::max(lastBeside, lastWith[i - 1]);
     const uint64_t own = semaphore.sums[i] - semaphore.sums[i - 1];
-    const bool isSplit =
-        isTransfer(kernel.instructions[semaphore.producers[i - 1]].inst);
+    const bool isSplit = isTransfer(kernel.instructions[semaphore.producers[i - 1]].inst);
     const uint64_t most = semaphore.sums[lastBeside] - (isSplit ? 1 : own);
     atLeast = std::max(atLeast, most + 1);
     semaphore.proofs[i - 1] = atLeast;
   }
 }
 
-void HappensBefore::mergeCompletion(std::vector<uint32_t> &clock,
-                                    uint32_t instruction) {
+void HappensBefore::mergeCompletion(std::vector<uint32_t> &clock, uint32_t instruction) {
   const uint32_t *start = &starts[size_t(instruction) * width];
   for (unsigned k = 0; k < width; ++k)
     clock[k] = std::max(clock[k], start[k]);
-  clock[agents[instruction]] =
-      std::max(clock[agents[instruction]], ordinals[instruction]);
+  clock[agents[instruction]] = std::max(clock[agents[instruction]], ordinals[instruction]);
 }
 
-void HappensBefore::prove(std::vector<uint32_t> &clock, uint32_t s,
-                          uint64_t value) {
+void HappensBefore::prove(std::vector<uint32_t> &clock, uint32_t s, uint64_t value) {
   const Semaphore &semaphore = semaphores[s];
   if (semaphore.producers.empty())
     return;
-  const size_t proven = size_t(std::upper_bound(semaphore.proofs.begin(),
-                                                semaphore.proofs.end(), value) -
-                               semaphore.proofs.begin());
+  const size_t proven =
+      size_t(std::upper_bound(semaphore.proofs.begin(), semaphore.proofs.end(), value) -
+             semaphore.proofs.begin());
   for (size_t i = clock[slots[s]]; i < proven; ++i) {
     // Under an assumption that is too good, something may seem proven that has
     // not happened.
@@ -227,8 +206,7 @@ bool HappensBefore::step(unsigned engine) {
   if (record.isWaitOnly)
     return true;
   const uint32_t i = record.instruction;
-  std::copy(clock.begin(), clock.end(),
-            starts.begin() + std::ptrdiff_t(size_t(i) * width));
+  std::copy(clock.begin(), clock.end(), starts.begin() + std::ptrdiff_t(size_t(i) * width));
   isDone[i] = true;
   if (agents[i] == engine)
     clock[engine] = ordinals[i];
@@ -283,12 +261,11 @@ std::vector<Diagnostic> HappensBefore::run() {
     if (next[engine] == result.streams[engine].size())
       continue;
     const ScheduledRecord &record = result.streams[engine][next[engine]];
-    faults.push_back(makeFault(
-        kernel, record.instruction,
-        describe(kernel, record.instruction) + " waits forever: semaphore " +
-            std::to_string(record.waitSemaphore) + " never reaches " +
-            std::to_string(record.waitValue) + ", only " +
-            std::to_string(semaphores[record.waitSemaphore].now)));
+    faults.push_back(makeFault(kernel, record.instruction,
+                               describe(kernel, record.instruction) + " waits forever: semaphore " +
+                                   std::to_string(record.waitSemaphore) + " never reaches " +
+                                   std::to_string(record.waitValue) + ", only " +
+                                   std::to_string(semaphores[record.waitSemaphore].now)));
   }
   return faults;
 }

@@ -1,5 +1,4 @@
-//===- HappensBefore.h - what must be complete before what, from records alone
-//--------------------===//
+//===- HappensBefore.h - the order that records alone enforce -------------===//
 //
 // Reads streams of records and computes, for every instruction, which others
 // are complete before it starts in every execution. Knows program order and
@@ -18,7 +17,7 @@
 // consistent solution is sound: each claim about a moment only uses claims
 // about earlier ones. It is found from above.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_ANALYSIS_HAPPENSBEFORE_H
 #define KILN_LIB_ANALYSIS_HAPPENSBEFORE_H
@@ -36,8 +35,8 @@ public:
   /// Faults in the form of the records: instructions missing, doubled, out of
   /// order or on the wrong engine; updates and waits that no machine could
   /// execute.
-  static std::vector<Diagnostic>
-  structuralFaults(const Kernel &kernel, const Synchronisation &result);
+  static std::vector<Diagnostic> structuralFaults(const Kernel &kernel,
+                                                  const Synchronisation &result);
 
   /// Solves. Returns one fault for each engine that blocks forever.
   std::vector<Diagnostic> run();
@@ -57,9 +56,8 @@ private:
     std::vector<uint32_t> producers; ///< instructions, in program order
     std::vector<uint64_t> sums;      ///< sums[i]: what the first i add
     std::vector<uint32_t> back;      ///< assumed, for producer i + 1
-    std::vector<uint64_t>
-        proofs; ///< proofs[i]: the value that proves the first i + 1 complete
-    uint64_t now = 0; ///< value in the run at hand
+    std::vector<uint64_t> proofs;    ///< proofs[i]: the value that proves the first i + 1 complete
+    uint64_t now = 0;                ///< value in the run at hand
   };
 
   void assumeChains();
@@ -73,17 +71,13 @@ private:
   const Kernel &kernel;
   const Synchronisation &result;
   std::vector<Semaphore> semaphores;
-  std::vector<uint32_t> slots; ///< clock index of each semaphore
-  unsigned width =
-      kNumEngines; ///< entries of a clock: engines, then semaphores in use
-  std::vector<uint32_t>
-      agents; ///< of each instruction: the clock entry that counts it
-  std::vector<uint32_t> ordinals; ///< and its number there, from 1
-  std::vector<uint32_t> updates; ///< semaphore an instruction updates, or kNone
-  std::vector<uint32_t>
-      updateRank; ///< its number among the producers of that semaphore, from 1
-  std::vector<uint32_t>
-      starts; ///< clocks at the start of each instruction, `width` entries each
+  std::vector<uint32_t> slots;      ///< clock index of each semaphore
+  unsigned width = kNumEngines;     ///< entries of a clock: engines, then semaphores in use
+  std::vector<uint32_t> agents;     ///< of each instruction: the clock entry that counts it
+  std::vector<uint32_t> ordinals;   ///< and its number there, from 1
+  std::vector<uint32_t> updates;    ///< semaphore an instruction updates, or kNone
+  std::vector<uint32_t> updateRank; ///< its number among the producers of that semaphore, from 1
+  std::vector<uint32_t> starts; ///< clocks at the start of each instruction, `width` entries each
   std::vector<bool> isDone;
   std::array<std::vector<uint32_t>, kNumEngines> clocks;
   std::array<size_t, kNumEngines> next{};

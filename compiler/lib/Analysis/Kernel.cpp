@@ -1,9 +1,8 @@
-//===- Kernel.cpp - what the analyses know about a kernel
-//-----------------------------------------===//
+//===- Kernel.cpp - what the analyses know about a kernel -----------------===//
 //
 // Sizes, source positions, and how an instruction uses its operands.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "kiln/Analysis/Kernel.h"
 
@@ -25,9 +24,7 @@ CallChain Kernel::chain(uint32_t location) const {
   CallChain frames;
   while (location < locations.size()) {
     const KernelLocation &frame = locations[location];
-    frames.push_back(
-        {frame.file < files.size() ? files[frame.file] : std::string(),
-         frame.line});
+    frames.push_back({frame.file < files.size() ? files[frame.file] : std::string(), frame.line});
     // Callers come first in the list; anything else would be a cycle.
     if (frame.caller >= location)
       break;
@@ -46,8 +43,7 @@ std::string lineText(const Kernel &kernel, uint32_t location) {
 }
 
 std::string quotedName(const KernelTensor &tensor) {
-  return tensor.name.empty() ? "a tensor without a name"
-                             : "'" + tensor.name + "'";
+  return tensor.name.empty() ? "a tensor without a name" : "'" + tensor.name + "'";
 }
 
 OperandUse operandUse(const isa::Instruction &inst, unsigned i) {

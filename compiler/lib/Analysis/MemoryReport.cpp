@@ -1,11 +1,10 @@
-//===- MemoryReport.cpp - why a kernel does not fit
-//-----------------------------------------------===//
+//===- MemoryReport.cpp - why a kernel does not fit -----------------------===//
 //
 // Measuring is one sweep. Savings are not guessed: each candidate is measured
 // again with the saving applied, and offered as a cure only if the kernel then
 // fits.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "MemoryReport.h"
 
@@ -51,8 +50,7 @@ Peak findPeak(const std::vector<Load> &loads) {
   return peak;
 }
 
-std::vector<Load> loadsOf(const Kernel &kernel,
-                          std::span<const Lifetime> lifetimes,
+std::vector<Load> loadsOf(const Kernel &kernel, std::span<const Lifetime> lifetimes,
                           isa::Memory memory, auto &&keep) {
   std::vector<Load> loads;
   for (uint32_t t = 0; t < kernel.tensors.size(); ++t)
@@ -67,23 +65,20 @@ std::string describeGroup(const Kernel &kernel, const LiveGroup &group) {
   std::string text = quotedName(tensor);
   if (group.count > 1)
     text += " and " + number(group.count - 1) + " more";
-  text += " (" + lineText(kernel, tensor.location) + ", " +
-          number(group.bytesEach) + " bytes";
+  text += " (" + lineText(kernel, tensor.location) + ", " + number(group.bytesEach) + " bytes";
   return text + (group.count > 1 ? " each)" : ")");
 }
 
 bool sameGroup(const Kernel &kernel, const LiveGroup &group, uint32_t t) {
   const KernelTensor &tensor = kernel.tensors[t];
   return t == group.tensor ||
-         (tensor.location != kNone &&
-          tensor.location == kernel.tensors[group.tensor].location &&
+         (tensor.location != kNone && tensor.location == kernel.tensors[group.tensor].location &&
           tensor.memory == kernel.tensors[group.tensor].memory &&
           occupiedBytes(tensor) == group.bytesEach);
 }
 
 /// The largest groups by name, at most `limit`, then how many tensors are left.
-std::string joinGroups(const Kernel &kernel, const MemoryReport &report,
-                       size_t limit) {
+std::string joinGroups(const Kernel &kernel, const MemoryReport &report, size_t limit) {
   std::string text;
   uint32_t named = 0;
   for (size_t i = 0; i < report.groups.size() && i < limit; ++i) {
@@ -95,8 +90,7 @@ std::string joinGroups(const Kernel &kernel, const MemoryReport &report,
   return text;
 }
 
-//---- savings
-//-----------------------------------------------------------------------------------===//
+//---- savings ------------------------------------------------------------===//
 
 /// The longest time around the peak in which a tensor only occupies memory.
 struct Idle {
@@ -106,13 +100,11 @@ struct Idle {
 
 /// Idle spans over `peak` of the live tensors, largest tensor first, at most
 /// eight.
-std::vector<Idle> idleAt(const Kernel &kernel,
-                         std::span<const Lifetime> lifetimes,
+std::vector<Idle> idleAt(const Kernel &kernel, std::span<const Lifetime> lifetimes,
                          isa::Memory memory, uint32_t peak) {
   std::vector<Idle> idle(kernel.tensors.size());
   for (uint32_t position = 0; position < kernel.instructions.size(); ++position)
-    for (const isa::Access &access :
-         kernel.instructions[position].inst.operands) {
+    for (const isa::Access &access : kernel.instructions[position].inst.operands) {
       if (!access.present())
         continue;
       Idle &entry = idle[access.tensor];
@@ -124,31 +116,25 @@ std::vector<Idle> idleAt(const Kernel &kernel,
   std::vector<Idle> found;
   for (uint32_t t = 0; t < idle.size(); ++t) {
     const bool isLive = lifetimes[t].begin <= peak && peak < lifetimes[t].end;
-    if (kernel.tensors[t].memory != memory || !isLive ||
-        idle[t].lastUse == peak)
+    if (kernel.tensors[t].memory != memory || !isLive || idle[t].lastUse == peak)
       continue;
     idle[t].tensor = t;
     found.push_back(idle[t]);
   }
-  std::stable_sort(found.begin(), found.end(),
-                   [&](const Idle &a, const Idle &b) {
-                     return occupiedBytes(kernel.tensors[a.tensor]) >
-                            occupiedBytes(kernel.tensors[b.tensor]);
-                   });
+  std::stable_sort(found.begin(), found.end(), [&](const Idle &a, const Idle &b) {
+    return occupiedBytes(kernel.tensors[a.tensor]) > occupiedBytes(kernel.tensors[b.tensor]);
+  });
   found.resize(std::min<size_t>(found.size(), 8));
   return found;
 }
 
 /// The single largest saving that makes `memory` fit, as a sentence; empty when
 /// no single one does.
-std::string describeSaving(const Kernel &kernel,
-                           std::span<const Lifetime> lifetimes,
+std::string describeSaving(const Kernel &kernel, std::span<const Lifetime> lifetimes,
                            const MemoryReport &report) {
-  for (const Idle &idle :
-       idleAt(kernel, lifetimes, report.memory, report.position)) {
+  for (const Idle &idle : idleAt(kernel, lifetimes, report.memory, report.position)) {
     std::vector<Load> loads =
-        loadsOf(kernel, lifetimes, report.memory,
-                [&](uint32_t t) { return t != idle.tensor; });
+        loadsOf(kernel, lifetimes, report.memory, [&](uint32_t t) { return t != idle.tensor; });
     const int64_t bytes = occupiedBytes(kernel.tensors[idle.tensor]);
     loads.push_back({{lifetimes[idle.tensor].begin, idle.lastUse + 1}, bytes});
     loads.push_back({{idle.nextUse, lifetimes[idle.tensor].end}, bytes});
@@ -156,22 +142,18 @@ std::string describeSaving(const Kernel &kernel,
       continue;
     return quotedName(kernel.tensors[idle.tensor]) + " (" + number(bytes) +
            " bytes) lies idle from " +
-           lineText(kernel, kernel.instructions[idle.lastUse].location) +
-           " to " +
+           lineText(kernel, kernel.instructions[idle.lastUse].location) + " to " +
            lineText(kernel, kernel.instructions[idle.nextUse].location) +
            ": use another tensor from there on, and all fits";
   }
   for (size_t i = 0; i < report.groups.size() && i < kNotes; ++i) {
     const LiveGroup &group = report.groups[i];
-    const Peak rest =
-        findPeak(loadsOf(kernel, lifetimes, report.memory, [&](uint32_t t) {
-          return !sameGroup(kernel, group, t);
-        }));
+    const Peak rest = findPeak(loadsOf(kernel, lifetimes, report.memory,
+                                       [&](uint32_t t) { return !sameGroup(kernel, group, t); }));
     if (rest.bytes > report.limitBytes)
       continue;
     return "the largest saving is " + describeGroup(kernel, group) +
-           ": all else fits, and leaves it " +
-           number(report.limitBytes - rest.bytes) + " of " +
+           ": all else fits, and leaves it " + number(report.limitBytes - rest.bytes) + " of " +
            number(group.bytesEach * group.count) + " bytes";
   }
   return "no single tensor is the cause: cut at least " +
@@ -179,11 +161,9 @@ std::string describeSaving(const Kernel &kernel,
          " bytes with smaller tiles or fewer live ones";
 }
 
-//---- messages
-//----------------------------------------------------------------------------------===//
+//---- messages -----------------------------------------------------------===//
 
-void addNotes(const Kernel &kernel, const MemoryReport &report,
-              Diagnostic &diagnostic) {
+void addNotes(const Kernel &kernel, const MemoryReport &report, Diagnostic &diagnostic) {
   uint32_t named = 0;
   for (size_t i = 0; i < report.groups.size() && i < kNotes; ++i) {
     const LiveGroup &group = report.groups[i];
@@ -199,8 +179,7 @@ void addNotes(const Kernel &kernel, const MemoryReport &report,
   }
   if (named < report.liveTensors)
     diagnostic.notes.push_back(
-        {"and " + number(report.liveTensors - named) + " more live tensors",
-         {}});
+        {"and " + number(report.liveTensors - named) + " more live tensors", {}});
 }
 
 } // namespace
@@ -218,11 +197,9 @@ int64_t capacityBytes(isa::Memory memory) {
                                      : isa::machine.sbufUsableBytesPerPartition;
 }
 
-MemoryReport measureMemory(const Kernel &kernel,
-                           std::span<const Lifetime> lifetimes,
+MemoryReport measureMemory(const Kernel &kernel, std::span<const Lifetime> lifetimes,
                            isa::Memory memory) {
-  const Peak peak = findPeak(
-      loadsOf(kernel, lifetimes, memory, [](uint32_t) { return true; }));
+  const Peak peak = findPeak(loadsOf(kernel, lifetimes, memory, [](uint32_t) { return true; }));
   MemoryReport report;
   report.memory = memory;
   report.position = peak.position;
@@ -238,8 +215,7 @@ MemoryReport measureMemory(const Kernel &kernel,
     const int64_t bytes = occupiedBytes(tensor);
     size_t group = report.groups.size();
     if (tensor.location != kNone)
-      group = byDeclaration.try_emplace({tensor.location, bytes}, group)
-                  .first->second;
+      group = byDeclaration.try_emplace({tensor.location, bytes}, group).first->second;
     if (group == report.groups.size())
       report.groups.push_back({t, 0, bytes});
     ++report.groups[group].count;
@@ -251,8 +227,7 @@ MemoryReport measureMemory(const Kernel &kernel,
   return report;
 }
 
-Diagnostic describeOveruse(const Kernel &kernel,
-                           std::span<const Lifetime> lifetimes,
+Diagnostic describeOveruse(const Kernel &kernel, std::span<const Lifetime> lifetimes,
                            isa::Memory memory, uint32_t tensor) {
   const MemoryReport report = measureMemory(kernel, lifetimes, memory);
   const bool isPsum = memory == isa::Memory::Psum;
@@ -262,24 +237,20 @@ Diagnostic describeOveruse(const Kernel &kernel,
 
   if (report.liveBytes <= report.limitBytes) {
     // All of it would fit, but not in whole: what is free lies in pieces.
-    const uint32_t location =
-        kernel.instructions[lifetimes[tensor].begin].location;
+    const uint32_t location = kernel.instructions[lifetimes[tensor].begin].location;
     const int64_t bytes = occupiedBytes(kernel.tensors[tensor]);
     diagnostic.place = kernel.chain(location);
-    diagnostic.message =
-        quotedName(kernel.tensors[tensor]) + " needs " +
-        (isPsum ? number(bytes / bank) + " PSUM banks in a row"
-                : number(bytes) + " SBUF bytes per partition in a row") +
-        " at " + lineText(kernel, location) +
-        ", and what is free there lies in smaller pieces; the peak is " +
-        number(report.liveBytes) + " of " + number(report.limitBytes) +
-        " bytes";
-    diagnostic.help =
-        isPsum ? "give long-lived accumulators an address at one end of PSUM"
-               : "give long-lived tensors an address at one end of SBUF; "
-                 "addresses "
-                 "chosen by the compiler are multiples of " +
-                     number(isa::machine.sbufAllocAlign);
+    diagnostic.message = quotedName(kernel.tensors[tensor]) + " needs " +
+                         (isPsum ? number(bytes / bank) + " PSUM banks in a row"
+                                 : number(bytes) + " SBUF bytes per partition in a row") +
+                         " at " + lineText(kernel, location) +
+                         ", and what is free there lies in smaller pieces; the peak is " +
+                         number(report.liveBytes) + " of " + number(report.limitBytes) + " bytes";
+    diagnostic.help = isPsum ? "give long-lived accumulators an address at one end of PSUM"
+                             : "give long-lived tensors an address at one end of SBUF; "
+                               "addresses "
+                               "chosen by the compiler are multiples of " +
+                                   number(isa::machine.sbufAllocAlign);
     addNotes(kernel, report, diagnostic);
     return diagnostic;
   }
@@ -290,18 +261,15 @@ Diagnostic describeOveruse(const Kernel &kernel,
   if (isPsum) {
     const int64_t banks = report.liveBytes / bank;
     diagnostic.message =
-        (banks == report.liveTensors
-             ? number(banks) + " PSUM accumulators are live at " + where
-             : number(report.liveTensors) + " PSUM accumulators hold " +
-                   number(banks) + " banks at " + where) +
-        ", the core has " + number(isa::machine.psumBanks) +
-        " banks; evacuate one of " +
+        (banks == report.liveTensors ? number(banks) + " PSUM accumulators are live at " + where
+                                     : number(report.liveTensors) + " PSUM accumulators hold " +
+                                           number(banks) + " banks at " + where) +
+        ", the core has " + number(isa::machine.psumBanks) + " banks; evacuate one of " +
         joinGroups(kernel, report, kNamesInMessage);
   } else {
-    diagnostic.message =
-        "SBUF peaks at " + number(report.liveBytes) + " of " +
-        number(report.limitBytes) + " bytes per partition at " + where +
-        "; largest live: " + joinGroups(kernel, report, kNamesInMessage);
+    diagnostic.message = "SBUF peaks at " + number(report.liveBytes) + " of " +
+                         number(report.limitBytes) + " bytes per partition at " + where +
+                         "; largest live: " + joinGroups(kernel, report, kNamesInMessage);
   }
   diagnostic.help = describeSaving(kernel, lifetimes, report);
   addNotes(kernel, report, diagnostic);

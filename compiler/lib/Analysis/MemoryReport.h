@@ -1,11 +1,10 @@
-//===- MemoryReport.h - why a kernel does not fit
-//-------------------------------------------------===//
+//===- MemoryReport.h - why a kernel does not fit -------------------------===//
 //
 // Turns the measure of a memory at its fullest moment into the message an
 // author reads: how much, where, what is live, and the largest saving that
 // would make it fit. Private to the placement.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_ANALYSIS_MEMORYREPORT_H
 #define KILN_LIB_ANALYSIS_MEMORYREPORT_H
@@ -21,8 +20,7 @@ int64_t occupiedBytes(const KernelTensor &tensor);
 int64_t capacityBytes(isa::Memory memory);
 
 /// M-01 or S-04 for `memory`, in which `tensor` found no place.
-Diagnostic describeOveruse(const Kernel &kernel,
-                           std::span<const Lifetime> lifetimes,
+Diagnostic describeOveruse(const Kernel &kernel, std::span<const Lifetime> lifetimes,
                            isa::Memory memory, uint32_t tensor);
 
 } // namespace kiln::analysis

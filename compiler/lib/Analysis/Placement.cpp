@@ -1,10 +1,9 @@
-//===- Placement.cpp - where on-chip tensors lie
-//--------------------------------------------------===//
+//===- Placement.cpp - where on-chip tensors lie --------------------------===//
 //
 // Declarations first (rules of the table, overlaps by hand), then each memory
 // as a packing problem.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "kiln/Analysis/Placement.h"
 
@@ -20,13 +19,11 @@ namespace {
 
 constexpr size_t kMaxOverlaps = 20;
 
-//---- declarations
-//------------------------------------------------------------------------------===//
+//---- declarations -------------------------------------------------------===//
 
 /// Checks every on-chip tensor on its own, with the rules the DSL and the op
 /// verifier use too.
-void checkDeclarations(const Kernel &kernel,
-                       std::vector<Diagnostic> &diagnostics) {
+void checkDeclarations(const Kernel &kernel, std::vector<Diagnostic> &diagnostics) {
   for (const KernelTensor &tensor : kernel.tensors) {
     if (!tensor.isOnChip())
       continue;
@@ -47,8 +44,7 @@ void checkDeclarations(const Kernel &kernel,
   }
 }
 
-//---- overlaps by hand
-//--------------------------------------------------------------------------===//
+//---- overlaps by hand ---------------------------------------------------===//
 
 struct ByteRange {
   int64_t lo, hi;
@@ -58,8 +54,7 @@ ByteRange bytesOf(const KernelTensor &tensor) {
   return {lo, lo + tensor.bytes()};
 }
 std::string text(const ByteRange &range) {
-  return "bytes " + std::to_string(range.lo) + " to " +
-         std::to_string(range.hi - 1);
+  return "bytes " + std::to_string(range.lo) + " to " + std::to_string(range.hi - 1);
 }
 
 bool sharePartitions(const KernelTensor &a, const KernelTensor &b) {
@@ -67,9 +62,8 @@ bool sharePartitions(const KernelTensor &a, const KernelTensor &b) {
   return aLo < bLo + b.partitions() && bLo < aLo + a.partitions();
 }
 
-Diagnostic describeOverlap(const Kernel &kernel,
-                           std::span<const Lifetime> lifetimes, uint32_t older,
-                           uint32_t newer, bool isAllowed) {
+Diagnostic describeOverlap(const Kernel &kernel, std::span<const Lifetime> lifetimes,
+                           uint32_t older, uint32_t newer, bool isAllowed) {
   const KernelTensor &a = kernel.tensors[older], &b = kernel.tensors[newer];
   const auto at = [&](uint32_t position) {
     return lineText(kernel, kernel.instructions[position].location);
@@ -78,35 +72,29 @@ Diagnostic describeOverlap(const Kernel &kernel,
   diagnostic.severity = isAllowed ? Severity::Warning : Severity::Error;
   diagnostic.rule = "M-04";
   diagnostic.message = quotedName(b) + " (" + text(bytesOf(b)) + " of " +
-                       std::string(isa::name(b.memory)) + ") overwrites " +
-                       quotedName(a) + " (" + text(bytesOf(a)) +
-                       "), which is used again at " +
+                       std::string(isa::name(b.memory)) + ") overwrites " + quotedName(a) + " (" +
+                       text(bytesOf(a)) + "), which is used again at " +
                        at(lifetimes[older].end - 1);
-  diagnostic.help = "give " + quotedName(b) + " an address outside " +
-                    text(bytesOf(a)) + ", or none: the compiler then finds one";
+  diagnostic.help = "give " + quotedName(b) + " an address outside " + text(bytesOf(a)) +
+                    ", or none: the compiler then finds one";
   diagnostic.place = kernel.chain(b.location);
   for (uint32_t t : {older, newer})
-    diagnostic.notes.push_back({quotedName(kernel.tensors[t]) +
-                                    " is live from " + at(lifetimes[t].begin) +
-                                    " to " + at(lifetimes[t].end - 1),
+    diagnostic.notes.push_back({quotedName(kernel.tensors[t]) + " is live from " +
+                                    at(lifetimes[t].begin) + " to " + at(lifetimes[t].end - 1),
                                 kernel.chain(kernel.tensors[t].location)});
   return diagnostic;
 }
 
 /// Reports tensors placed by hand that share bytes while both live, one pair
 /// for each two declarations.
-void checkManualOverlaps(const Kernel &kernel,
-                         std::span<const Lifetime> lifetimes,
-                         isa::Memory memory, bool isAllowed,
-                         std::vector<Diagnostic> &diagnostics) {
+void checkManualOverlaps(const Kernel &kernel, std::span<const Lifetime> lifetimes,
+                         isa::Memory memory, bool isAllowed, std::vector<Diagnostic> &diagnostics) {
   std::vector<uint32_t> byBegin;
   for (uint32_t t = 0; t < kernel.tensors.size(); ++t)
-    if (kernel.tensors[t].memory == memory && kernel.tensors[t].address &&
-        !lifetimes[t].empty())
+    if (kernel.tensors[t].memory == memory && kernel.tensors[t].address && !lifetimes[t].empty())
       byBegin.push_back(t);
-  std::stable_sort(byBegin.begin(), byBegin.end(), [&](uint32_t a, uint32_t b) {
-    return lifetimes[a].begin < lifetimes[b].begin;
-  });
+  std::stable_sort(byBegin.begin(), byBegin.end(),
+                   [&](uint32_t a, uint32_t b) { return lifetimes[a].begin < lifetimes[b].begin; });
   std::set<std::pair<uint32_t, uint32_t>> reported;
   std::multimap<int64_t, uint32_t> live; // by first byte
   int64_t longest = 0;
@@ -126,23 +114,19 @@ void checkManualOverlaps(const Kernel &kernel,
       const bool isNew = a.location == kNone || b.location == kNone ||
                          reported.insert({a.location, b.location}).second;
       if (isNew && diagnostics.size() < kMaxOverlaps)
-        diagnostics.push_back(
-            describeOverlap(kernel, lifetimes, other, t, isAllowed));
+        diagnostics.push_back(describeOverlap(kernel, lifetimes, other, t, isAllowed));
     }
     live.emplace(range.lo, t);
     longest = std::max(longest, range.hi - range.lo);
   }
 }
 
-//---- one memory
-//--------------------------------------------------------------------------------===//
+//---- one memory ---------------------------------------------------------===//
 
 /// Fills the addresses of `memory`; returns the tensor that found no place, if
 /// any.
-std::optional<uint32_t> placeMemory(const Kernel &kernel,
-                                    std::span<const Lifetime> lifetimes,
-                                    isa::Memory memory,
-                                    PlacementStrategy strategy,
+std::optional<uint32_t> placeMemory(const Kernel &kernel, std::span<const Lifetime> lifetimes,
+                                    isa::Memory memory, PlacementStrategy strategy,
                                     Placement &placement) {
   std::vector<Slot> slots;
   std::vector<uint32_t> owners;
@@ -164,11 +148,9 @@ std::optional<uint32_t> placeMemory(const Kernel &kernel,
   }
   const bool isPsum = memory == isa::Memory::Psum;
   const SlotMemory shape{capacityBytes(memory),
-                         isPsum ? isa::machine.psumMinAlign
-                                : isa::machine.sbufAllocAlign};
-  const SlotStrategy slotStrategy = strategy == PlacementStrategy::Compact
-                                        ? SlotStrategy::Compact
-                                        : SlotStrategy::Rotation;
+                         isPsum ? isa::machine.psumMinAlign : isa::machine.sbufAllocAlign};
+  const SlotStrategy slotStrategy =
+      strategy == PlacementStrategy::Compact ? SlotStrategy::Compact : SlotStrategy::Rotation;
   if (std::optional<size_t> failed = assignSlots(slots, shape, slotStrategy))
     return owners[*failed];
   uint64_t &peak = isPsum ? placement.psumPeakBytes : placement.sbufPeakBytes;
@@ -192,12 +174,10 @@ PlacementResult place(const Kernel &kernel, const PlacementOptions &options) {
   placement.addresses.resize(kernel.tensors.size());
   bool fits = true;
   for (isa::Memory memory : {isa::Memory::Sbuf, isa::Memory::Psum}) {
-    checkManualOverlaps(kernel, lifetimes, memory, options.allowManualOverlap,
-                        result.diagnostics);
-    if (std::optional<uint32_t> failed = placeMemory(
-            kernel, lifetimes, memory, options.strategy, placement)) {
-      result.diagnostics.push_back(
-          describeOveruse(kernel, lifetimes, memory, *failed));
+    checkManualOverlaps(kernel, lifetimes, memory, options.allowManualOverlap, result.diagnostics);
+    if (std::optional<uint32_t> failed =
+            placeMemory(kernel, lifetimes, memory, options.strategy, placement)) {
+      result.diagnostics.push_back(describeOveruse(kernel, lifetimes, memory, *failed));
       fits = false;
     }
   }
@@ -206,8 +186,7 @@ PlacementResult place(const Kernel &kernel, const PlacementOptions &options) {
   return result;
 }
 
-std::vector<RotationDepth> rotationDepths(const Kernel &kernel,
-                                          const Placement &placement) {
+std::vector<RotationDepth> rotationDepths(const Kernel &kernel, const Placement &placement) {
   std::vector<RotationDepth> depths;
   std::map<std::pair<uint32_t, isa::Memory>, size_t> byDeclaration;
   std::set<std::pair<size_t, uint64_t>> seen;
@@ -215,14 +194,13 @@ std::vector<RotationDepth> rotationDepths(const Kernel &kernel,
     const KernelTensor &tensor = kernel.tensors[t];
     if (!tensor.isOnChip() || tensor.address)
       continue;
-    const auto [it, isNew] = byDeclaration.try_emplace(
-        {tensor.location, tensor.memory}, depths.size());
+    const auto [it, isNew] =
+        byDeclaration.try_emplace({tensor.location, tensor.memory}, depths.size());
     if (isNew)
       depths.push_back({tensor.location, tensor.memory});
     RotationDepth &depth = depths[it->second];
     ++depth.tensors;
-    depth.addresses +=
-        seen.insert({it->second, placement.addresses[t].byte}).second;
+    depth.addresses += seen.insert({it->second, placement.addresses[t].byte}).second;
   }
   return depths;
 }

@@ -1,10 +1,9 @@
-//===- Region.cpp - accesses as rectangles of physical memory
-//-------------------------------------===//
+//===- Region.cpp - accesses as rectangles of physical memory -------------===//
 //
 // An access becomes a pattern in bytes: where it starts, and its dims by
 // ascending step. Everything else is arithmetic on patterns.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "kiln/Analysis/Region.h"
 
@@ -76,8 +75,7 @@ Pattern rowPattern(const isa::Access &access) {
 
 Pattern flatPattern(const isa::Access &access) {
   Pattern pattern = rowPattern(access);
-  pattern.add(access.rowStep * isa::bytesOf(access.dtype),
-              access.partitionCount);
+  pattern.add(access.rowStep * isa::bytesOf(access.dtype), access.partitionCount);
   return pattern;
 }
 
@@ -137,8 +135,7 @@ Rows cut(const Pattern &pattern, int64_t pitch) {
 
 /// The flat bytes [lo, hi) as rectangles: the end of a row, whole rows, the
 /// start of a row.
-void addFlat(int64_t lo, int64_t hi, int64_t pitch, uint32_t space,
-             RegionMap::Pieces &pieces) {
+void addFlat(int64_t lo, int64_t hi, int64_t pitch, uint32_t space, RegionMap::Pieces &pieces) {
   const auto add = [&](int64_t rowLo, int64_t rowHi, int64_t from, int64_t to) {
     if (rowLo < rowHi && from < to)
       pieces.regions[pieces.count++] = {space, rowLo, rowHi, from, to};
@@ -154,8 +151,7 @@ void addFlat(int64_t lo, int64_t hi, int64_t pitch, uint32_t space,
     add(lastRow, lastRow + 1, 0, hi % pitch);
 }
 
-//---- pitches
-//-----------------------------------------------------------------------------------===//
+//---- pitches ------------------------------------------------------------===//
 
 /// Pitches worth trying for one tensor, and how many accesses each makes exact.
 struct Candidates {
@@ -179,18 +175,15 @@ struct Candidates {
   int64_t best() const {
     if (pitches.empty())
       return 1;
-    return pitches[size_t(std::max_element(scores.begin(), scores.end()) -
-                          scores.begin())];
+    return pitches[size_t(std::max_element(scores.begin(), scores.end()) - scores.begin())];
   }
 };
 
 template <typename Visit>
-void forEachHbmAccess(const Kernel &kernel, const std::vector<bool> &written,
-                      Visit visit) {
+void forEachHbmAccess(const Kernel &kernel, const std::vector<bool> &written, Visit visit) {
   for (const KernelInstruction &entry : kernel.instructions)
     for (const isa::Access &access : entry.inst.operands)
-      if (access.present() && written[access.tensor] &&
-          !kernel.tensors[access.tensor].isOnChip())
+      if (access.present() && written[access.tensor] && !kernel.tensors[access.tensor].isOnChip())
         visit(access);
 }
 
@@ -219,8 +212,7 @@ RegionMap::RegionMap(const Kernel &kernel, const Placement &placement)
   forEachHbmAccess(kernel, written, [&](const isa::Access &access) {
     const Pattern pattern = flatPattern(access);
     for (unsigned i = 0; i < pattern.rank; ++i)
-      candidates[access.tensor].add(pattern.dims[i].step,
-                                    kernel.tensors[access.tensor].bytes());
+      candidates[access.tensor].add(pattern.dims[i].step, kernel.tensors[access.tensor].bytes());
   });
   forEachHbmAccess(kernel, written, [&](const isa::Access &access) {
     candidates[access.tensor].score(flatPattern(access));
@@ -250,8 +242,7 @@ RegionMap::Pieces RegionMap::regions(const isa::Access &access) const {
   if (const Rows rows = cut(pattern, pitch); rows.isRegular)
     addRuns(rows.columns, {space, rows.rowLo, rows.rowHi, 0, 0}, pieces);
   else
-    addFlat(pattern.first, pattern.first + pattern.span(), pitch, space,
-            pieces);
+    addFlat(pattern.first, pattern.first + pattern.span(), pitch, space, pieces);
   return pieces;
 }
 

@@ -1,12 +1,11 @@
-//===- Slots.cpp - packing lives into one memory
-//--------------------------------------------------===//
+//===- Slots.cpp - packing lives into one memory --------------------------===//
 //
 // Two engines. `OnlineAllocator` sweeps over time with a list of free runs,
 // which is fast and can rotate. `packOffline` places slots in any order and
 // looks up those that live at the same time, which fragments less.
 // `assignSlots` is the ladder of both.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Slots.h"
 
@@ -18,9 +17,7 @@
 namespace kiln::analysis {
 namespace {
 
-int64_t roundUp(int64_t value, int64_t unit) {
-  return (value + unit - 1) / unit * unit;
-}
+int64_t roundUp(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 
 /// Bytes [lo, hi).
 struct Run {
@@ -30,20 +27,17 @@ struct Run {
   }
 };
 
-//---- lives by time
-//-----------------------------------------------------------------------------===//
+//---- lives by time ------------------------------------------------------===//
 
 /// Which marked slots live at the same time as a given one. A tree over the
 /// slots by begin keeps the latest end among the marked, so a query visits only
 /// what it returns, times a logarithm.
 class LifeIndex {
 public:
-  explicit LifeIndex(const std::vector<Slot> &slots)
-      : slots(slots), order(slots.size()) {
+  explicit LifeIndex(const std::vector<Slot> &slots) : slots(slots), order(slots.size()) {
     std::iota(order.begin(), order.end(), size_t(0));
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return slots[a].life.begin < slots[b].life.begin;
-    });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](size_t a, size_t b) { return slots[a].life.begin < slots[b].life.begin; });
     rank.resize(slots.size());
     for (size_t i = 0; i < order.size(); ++i)
       rank[order[i]] = i;
@@ -66,8 +60,7 @@ public:
 
 private:
   template <typename Visit>
-  void descend(size_t node, size_t first, size_t count, const Lifetime &life,
-               Visit &visit) const {
+  void descend(size_t node, size_t first, size_t count, const Lifetime &life, Visit &visit) const {
     if (first >= order.size() || latestEnd[node] <= life.begin ||
         slots[order[first]].life.begin >= life.end)
       return;
@@ -83,8 +76,7 @@ private:
   std::vector<uint32_t> latestEnd;
 };
 
-//---- sweep over time
-//---------------------------------------------------------------------------===//
+//---- sweep over time ----------------------------------------------------===//
 
 enum class Fit { Next, Lowest };
 
@@ -125,8 +117,7 @@ private:
     while (!ends.empty() && ends.top().first <= time) {
       const Slot &slot = slots[ends.top().second];
       ends.pop();
-      release(slot.address,
-              slot.address + roundUp(slot.size, memory.alignment));
+      release(slot.address, slot.address + roundUp(slot.size, memory.alignment));
     }
   }
 
@@ -161,16 +152,13 @@ private:
     blocked.clear();
     if (hasFixed) {
       fixedIndex.forEachOverlap(slot.life, [&](size_t other) {
-        blocked.push_back(
-            {slots[other].address, slots[other].address + slots[other].size});
+        blocked.push_back({slots[other].address, slots[other].address + slots[other].size});
       });
       std::sort(blocked.begin(), blocked.end());
     }
     if (fit == Fit::Next)
       for (auto run = firstRunAfter(cursor); run != freeRuns.end(); ++run)
-        if (int64_t at =
-                findIn(std::max(run->first, cursor), run->second, slot.size);
-            at >= 0)
+        if (int64_t at = findIn(std::max(run->first, cursor), run->second, slot.size); at >= 0)
           return at;
     for (const auto &[lo, hi] : freeRuns)
       if (int64_t at = findIn(lo, hi, slot.size); at >= 0)
@@ -213,17 +201,14 @@ private:
   int64_t cursor = 0;
 };
 
-//---- any order
-//---------------------------------------------------------------------------------===//
+//---- any order ----------------------------------------------------------===//
 
 /// Places the slots of `order` one by one at the lowest address free during
-/// their whole life, beside what is fixed. Gives up after a bounded number of
-/// steps: a crowd of tiny slots must not cost a quadratic search.
-std::optional<size_t> packOffline(std::vector<Slot> &slots,
-                                  const SlotMemory &memory,
-                                  std::vector<bool> &fixed,
-                                  const std::vector<size_t> &order) {
-  size_t budget = 64 * slots.size() + 4'000'000;
+/// their whole life, beside what is fixed. Gives up when `budget`, a number of
+/// steps, is spent: a crowd of tiny slots must not cost a quadratic search.
+std::optional<size_t> packOffline(std::vector<Slot> &slots, const SlotMemory &memory,
+                                  std::vector<bool> &fixed, const std::vector<size_t> &order,
+                                  size_t &budget) {
   LifeIndex index(slots);
   for (size_t i = 0; i < slots.size(); ++i)
     if (fixed[i])
@@ -234,12 +219,11 @@ std::optional<size_t> packOffline(std::vector<Slot> &slots,
       continue;
     busy.clear();
     index.forEachOverlap(slots[i].life, [&](size_t other) {
-      busy.push_back(
-          {slots[other].address, slots[other].address + slots[other].size});
+      busy.push_back({slots[other].address, slots[other].address + slots[other].size});
     });
-    if (busy.size() > budget)
+    if (busy.size() >= budget)
       return i;
-    budget -= busy.size();
+    budget -= busy.size() + 1;
     std::sort(busy.begin(), busy.end());
     int64_t at = 0;
     for (const Run &run : busy) {
@@ -256,23 +240,23 @@ std::optional<size_t> packOffline(std::vector<Slot> &slots,
   return std::nullopt;
 }
 
-//---- the ladder
-//--------------------------------------------------------------------------------===//
+//---- the ladder ---------------------------------------------------------===//
 
 class Ladder {
 public:
   Ladder(std::vector<Slot> &slots, const SlotMemory &memory)
-      : slots(slots), memory(memory) {
+      : slots(slots), memory(memory), budget(256 * slots.size() + 8'000'000) {
     for (const Slot &slot : slots)
       given.push_back(slot.isFixed);
-    byBegin = sorted([&](size_t a, size_t b) {
-      return slots[a].life.begin < slots[b].life.begin;
-    });
+    byBegin = sorted([&](size_t a, size_t b) { return slots[a].life.begin < slots[b].life.begin; });
+  }
+
+  std::optional<size_t> firstFit() {
+    return OnlineAllocator(slots, memory, given).run(byBegin, Fit::Lowest);
   }
 
   std::optional<size_t> rotate() {
-    std::optional<size_t> failed =
-        OnlineAllocator(slots, memory, given).run(byBegin, Fit::Next);
+    std::optional<size_t> failed = OnlineAllocator(slots, memory, given).run(byBegin, Fit::Next);
     // A slot that stays while many others come and go cuts the memory in two
     // wherever the cursor left it. Packed first at the low end, such slots
     // leave one run to rotate in.
@@ -280,28 +264,29 @@ public:
       if (failed)
         failed = rotateAround(factor);
     if (failed)
-      failed = packed(sizeOrder());
+      failed = firstFit();
     if (failed)
-      failed = packed(lifeOrder());
+      failed = squeaked(lifeOrder());
     if (failed)
-      failed = packed(byBegin);
-    if (failed)
-      failed = OnlineAllocator(slots, memory, given).run(byBegin, Fit::Lowest);
+      failed = squeaked(sizeOrder());
     return failed;
   }
 
+  /// The lowest peak of all strategies.
   std::optional<size_t> compact() {
-    std::optional<size_t> failed =
-        OnlineAllocator(slots, memory, given).run(byBegin, Fit::Lowest);
+    std::optional<size_t> failed = firstFit();
     int64_t best = failed ? INT64_MAX : peak();
     std::vector<Slot> bestSlots = slots;
-    for (const std::vector<size_t> &order : {sizeOrder(), lifeOrder()}) {
-      if (packed(order) || peak() >= best)
-        continue;
+    const auto keepBetter = [&](std::optional<size_t> attempt) {
+      if (attempt || peak() >= best)
+        return;
       best = peak();
       bestSlots = slots;
       failed.reset();
-    }
+    };
+    keepBetter(packed(sizeOrder()));
+    keepBetter(packed(lifeOrder()));
+    keepBetter(rotate());
     slots = std::move(bestSlots);
     return failed;
   }
@@ -329,17 +314,31 @@ private:
 
   std::optional<size_t> packed(const std::vector<size_t> &order) {
     std::vector<bool> fixed = given;
-    return packOffline(slots, memory, fixed, order);
+    return packOffline(slots, memory, fixed, order, budget);
+  }
+
+  /// Packs again and again, each time with what found no place moved to the
+  /// front: slots that are hard to place get to choose first.
+  std::optional<size_t> squeaked(std::vector<size_t> order) {
+    constexpr int kAttempts = 32;
+    std::optional<size_t> failed = order.front();
+    for (int attempt = 0; attempt < kAttempts && budget > 0; ++attempt) {
+      failed = packed(order);
+      if (!failed)
+        break;
+      const auto squeaky = std::find(order.begin(), order.end(), *failed);
+      std::rotate(order.begin(), squeaky, std::next(squeaky));
+    }
+    return failed;
   }
 
   std::optional<size_t> rotateAround(uint32_t factor) {
     std::vector<size_t> order = lifeOrder();
-    const uint64_t longLife =
-        uint64_t(factor) * slots[order[order.size() / 2]].life.length();
+    const uint64_t longLife = uint64_t(factor) * slots[order[order.size() / 2]].life.length();
     while (!order.empty() && slots[order.back()].life.length() <= longLife)
       order.pop_back();
     std::vector<bool> fixed = given;
-    if (std::optional<size_t> failed = packOffline(slots, memory, fixed, order))
+    if (std::optional<size_t> failed = packOffline(slots, memory, fixed, order, budget))
       return failed;
     return OnlineAllocator(slots, memory, fixed).run(byBegin, Fit::Next);
   }
@@ -355,16 +354,36 @@ private:
   const SlotMemory &memory;
   std::vector<bool> given;
   std::vector<size_t> byBegin;
+  size_t budget; ///< steps all offline attempts together may take
 };
+
+/// True when more bytes are live at some time than there are, whatever the
+/// addresses.
+bool exceedsCapacity(const std::vector<Slot> &slots, int64_t capacity) {
+  std::vector<std::pair<uint32_t, int64_t>> changes;
+  for (const Slot &slot : slots) {
+    if (slot.isFixed)
+      return false; // fixed slots may share bytes
+    changes.push_back({slot.life.begin, slot.size});
+    changes.push_back({slot.life.end, -slot.size});
+  }
+  std::sort(changes.begin(), changes.end());
+  int64_t live = 0;
+  for (const auto &[time, size] : changes)
+    if ((live += size) > capacity)
+      return true;
+  return false;
+}
 
 } // namespace
 
-std::optional<size_t> assignSlots(std::vector<Slot> &slots,
-                                  const SlotMemory &memory,
+std::optional<size_t> assignSlots(std::vector<Slot> &slots, const SlotMemory &memory,
                                   SlotStrategy strategy) {
   if (slots.empty())
     return std::nullopt;
   Ladder ladder(slots, memory);
+  if (exceedsCapacity(slots, memory.capacity))
+    return ladder.firstFit();
   return strategy == SlotStrategy::Compact ? ladder.compact() : ladder.rotate();
 }
 

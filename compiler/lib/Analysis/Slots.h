@@ -1,11 +1,10 @@
-//===- Slots.h - packing lives into one memory
-//----------------------------------------------------===//
+//===- Slots.h - packing lives into one memory ----------------------------===//
 //
 // The allocator proper: slots have a life and a size and want an address; the
 // memory is a capacity and an alignment. SBUF and PSUM differ only in these
 // numbers. Private to the placement.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_ANALYSIS_SLOTS_H
 #define KILN_LIB_ANALYSIS_SLOTS_H
@@ -32,8 +31,7 @@ enum class SlotStrategy { Rotation, Compact };
 /// overlapping lives are disjoint, except among the fixed. Returns the index of
 /// the first slot that found no place under the last strategy tried, or nothing
 /// on success. Deterministic.
-std::optional<size_t> assignSlots(std::vector<Slot> &slots,
-                                  const SlotMemory &memory,
+std::optional<size_t> assignSlots(std::vector<Slot> &slots, const SlotMemory &memory,
                                   SlotStrategy strategy);
 
 } // namespace kiln::analysis

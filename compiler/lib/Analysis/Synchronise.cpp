@@ -1,11 +1,10 @@
-//===- Synchronise.cpp - streams and semaphores from dependences
-//----------------------------------===//
+//===- Synchronise.cpp - streams and semaphores from dependences ----------===//
 //
 // One walk in program order decides who waits for whom; a second over the
 // records turns "wait for instruction i" into a value, once it is known which
 // instructions are waited for at all.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "kiln/Analysis/Synchronise.h"
 
@@ -22,8 +21,7 @@ void merge(StreamPositions &into, const StreamPositions &from) {
 class Builder {
 public:
   Builder(const Kernel &kernel, const Placement &placement)
-      : kernel(kernel), tracker(kernel, placement),
-        clocks(kernel.instructions.size()),
+      : kernel(kernel), tracker(kernel, placement), clocks(kernel.instructions.size()),
         isAwaited(kernel.instructions.size()) {}
 
   Synchronisation run() {
@@ -67,8 +65,8 @@ private:
     for (uint32_t stamp : latestFirst) {
       if (stamp == 0)
         break;
-      const unsigned stream = unsigned(
-          std::find(needed.begin(), needed.end(), stamp) - needed.begin());
+      const unsigned stream =
+          unsigned(std::find(needed.begin(), needed.end(), stamp) - needed.begin());
       if (known[stream] >= stamp)
         continue;
       isAwaited[stamp - 1] = true;
@@ -139,8 +137,7 @@ private:
         record.updateSemaphore = uint16_t(ringStream(record.ring));
         record.updateValue = isa::machine.dmaEngines;
       } else if (isAwaited[i]) {
-        record.updateSemaphore =
-            uint16_t(engineStream(kernel.instructions[i].inst.engine));
+        record.updateSemaphore = uint16_t(engineStream(kernel.instructions[i].inst.engine));
         record.updateValue = 1;
       } else {
         continue;
@@ -161,12 +158,10 @@ private:
   const Kernel &kernel;
   DependenceTracker tracker;
   Synchronisation result;
-  std::vector<StreamPositions>
-      clocks; ///< what is known once an instruction is complete
+  std::vector<StreamPositions> clocks; ///< what is known once an instruction is complete
   std::vector<bool> isAwaited;
   std::array<StreamPositions, kNumEngines> engineKnows{};
-  std::array<uint32_t, isa::machine.dmaRings>
-      lastTransfer{}; ///< position plus one; 0: none yet
+  std::array<uint32_t, isa::machine.dmaRings> lastTransfer{}; ///< position plus one; 0: none yet
   unsigned nextRing = 0;
   std::vector<Wait> waits; ///< of the instruction at hand
 };

@@ -1,12 +1,11 @@
-//===- VerifyPlacement.cpp - an independent look at a placement
-//-----------------------------------===//
+//===- VerifyPlacement.cpp - an independent look at a placement -----------===//
 //
 // One sweep over program order. A tensor enters at its first access and leaves
 // after its last, read off the instructions here and not taken from the
 // allocator. What is inside stands in a list by address, where neighbours that
 // touch are seen at once.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "kiln/Analysis/Placement.h"
 
@@ -30,10 +29,8 @@ public:
 
   std::vector<Diagnostic> run() {
     if (placement.addresses.size() != kernel.tensors.size()) {
-      report("the placement names " +
-                 std::to_string(placement.addresses.size()) +
-                 " tensors, the kernel has " +
-                 std::to_string(kernel.tensors.size()),
+      report("the placement names " + std::to_string(placement.addresses.size()) +
+                 " tensors, the kernel has " + std::to_string(kernel.tensors.size()),
              kNone);
       return std::move(diagnostics);
     }
@@ -70,31 +67,27 @@ private:
 
   std::string place(uint32_t t) const {
     const Box b = box(t);
-    return quotedName(kernel.tensors[t]) + " (" +
-           std::string(isa::name(kernel.tensors[t].memory)) + ", partitions " +
-           std::to_string(b.firstPartition) + " to " +
-           std::to_string(b.endPartition - 1) + ", bytes " +
-           std::to_string(b.firstByte) + " to " +
+    return quotedName(kernel.tensors[t]) + " (" + std::string(isa::name(kernel.tensors[t].memory)) +
+           ", partitions " + std::to_string(b.firstPartition) + " to " +
+           std::to_string(b.endPartition - 1) + ", bytes " + std::to_string(b.firstByte) + " to " +
            std::to_string(b.endByte - 1) + ")";
   }
 
   void checkAddress(uint32_t t) {
     const KernelTensor &tensor = kernel.tensors[t];
     const bool isPsum = tensor.memory == isa::Memory::Psum;
-    const int64_t limit = isPsum ? isa::machine.psumBytesPerPartition
-                                 : isa::machine.sbufUsableBytesPerPartition;
+    const int64_t limit =
+        isPsum ? isa::machine.psumBytesPerPartition : isa::machine.sbufUsableBytesPerPartition;
     const Box b = box(t);
     if (b.endPartition > isa::machine.numPartitions || b.endByte > limit)
       report(place(t) + " lies outside its memory of " +
-                 std::to_string(isa::machine.numPartitions) +
-                 " partitions and " + std::to_string(limit) + " bytes",
+                 std::to_string(isa::machine.numPartitions) + " partitions and " +
+                 std::to_string(limit) + " bytes",
              tensor.location);
-    int64_t alignment =
-        isPsum ? isa::machine.psumMinAlign : isa::machine.sbufAllocAlign;
+    int64_t alignment = isPsum ? isa::machine.psumMinAlign : isa::machine.sbufAllocAlign;
     if (tensor.address) {
       if (!isPsum)
-        alignment = std::max<int64_t>(isa::machine.sbufMinAlign,
-                                      isa::bytesOf(tensor.dtype));
+        alignment = std::max<int64_t>(isa::machine.sbufMinAlign, isa::bytesOf(tensor.dtype));
       if (tensor.address->partition != placement.addresses[t].partition ||
           tensor.address->byte != placement.addresses[t].byte)
         report(place(t) + " was placed by hand at partition " +
@@ -102,8 +95,7 @@ private:
                    std::to_string(tensor.address->byte),
                tensor.location);
     } else if (b.firstPartition != 0) {
-      report(place(t) + " starts at partition " +
-                 std::to_string(b.firstPartition) +
+      report(place(t) + " starts at partition " + std::to_string(b.firstPartition) +
                  " instead of 0 without being placed by hand",
              tensor.location);
     }
@@ -113,8 +105,7 @@ private:
              tensor.location);
   }
 
-  //---- the sweep
-  //-------------------------------------------------------------------------------===//
+  //---- the sweep --------------------------------------------------------===//
 
   void sweep() {
     const uint32_t count = uint32_t(kernel.instructions.size());
@@ -151,18 +142,14 @@ private:
     for (auto [it, end] = here.equal_range(mine.firstByte); it != end; ++it)
       if (it->second == t)
         return; // two operands of one instruction
-    int64_t &widest =
-        kernel.tensors[t].memory == isa::Memory::Psum ? widestPsum : widestSbuf;
+    int64_t &widest = kernel.tensors[t].memory == isa::Memory::Psum ? widestPsum : widestSbuf;
     for (auto it = here.lower_bound(mine.firstByte - widest);
          it != here.end() && it->first < mine.endByte; ++it) {
       const Box other = box(it->second);
-      const bool bothByHand =
-          kernel.tensors[t].address && kernel.tensors[it->second].address;
+      const bool bothByHand = kernel.tensors[t].address && kernel.tensors[it->second].address;
       if (!bothByHand && other.endByte > mine.firstByte &&
-          other.firstPartition < mine.endPartition &&
-          mine.firstPartition < other.endPartition)
-        report(place(t) + " overlaps " + place(it->second) +
-                   " while both are live",
+          other.firstPartition < mine.endPartition && mine.firstPartition < other.endPartition)
+        report(place(t) + " overlaps " + place(it->second) + " while both are live",
                kernel.tensors[t].location);
     }
     here.emplace(mine.firstByte, t);
@@ -189,8 +176,7 @@ private:
 
 } // namespace
 
-std::vector<Diagnostic> verifyPlacement(const Kernel &kernel,
-                                        const Placement &placement) {
+std::vector<Diagnostic> verifyPlacement(const Kernel &kernel, const Placement &placement) {
   return PlacementChecker(kernel, placement).run();
 }
 

@@ -1,10 +1,9 @@
-//===- VerifySynchronisation.cpp - an independent proof of the streams
-//----------------------------===//
+//===- VerifySynchronisation.cpp - an independent proof of the streams ----===//
 //
 // Form of the records, then what they order, then whether that is enough for
 // every pair of accesses to the same bytes.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Conflicts.h"
 #include "HappensBefore.h"
@@ -21,44 +20,35 @@ std::string describeAccess(const Kernel &kernel, const LoggedAccess &entry) {
   const KernelInstruction &instruction = kernel.instructions[entry.instruction];
   const isa::Access &access = instruction.inst.operands[entry.operand];
   return "'" + std::string(instruction.inst.desc().mnemonic) + "' at " +
-         lineText(kernel, instruction.location) +
-         (entry.writes ? " writes " : " reads ") +
+         lineText(kernel, instruction.location) + (entry.writes ? " writes " : " reads ") +
          quotedName(kernel.tensors[access.tensor]);
 }
 
 Diagnostic describeRace(const Kernel &kernel, const LoggedAccess &earlier,
                         const LoggedAccess &later) {
-  const uint32_t tensor = kernel.instructions[later.instruction]
-                              .inst.operands[later.operand]
-                              .tensor;
+  const uint32_t tensor =
+      kernel.instructions[later.instruction].inst.operands[later.operand].tensor;
   Diagnostic diagnostic;
   diagnostic.fault = Fault::Internal;
-  diagnostic.message = describeAccess(kernel, later) + " and " +
-                       describeAccess(kernel, earlier) + ", both in bytes " +
-                       std::to_string(std::max(earlier.lo, later.lo)) + " to " +
-                       std::to_string(std::min(earlier.hi, later.hi) - 1);
+  diagnostic.message = describeAccess(kernel, later) + " and " + describeAccess(kernel, earlier) +
+                       ", both in bytes " + std::to_string(std::max(earlier.lo, later.lo)) +
+                       " to " + std::to_string(std::min(earlier.hi, later.hi) - 1);
   if (kernel.tensors[tensor].isOnChip())
-    diagnostic.message +=
-        ", partitions " + std::to_string(std::max(earlier.rowLo, later.rowLo)) +
-        " to " + std::to_string(std::min(earlier.rowHi, later.rowHi) - 1) +
-        " of " + std::string(isa::name(kernel.tensors[tensor].memory));
-  diagnostic.message +=
-      "; no program order and no semaphore keeps them in order";
-  diagnostic.place =
-      kernel.chain(kernel.instructions[later.instruction].location);
-  diagnostic.notes.push_back(
-      {"the earlier access is here",
-       kernel.chain(kernel.instructions[earlier.instruction].location)});
+    diagnostic.message += ", partitions " + std::to_string(std::max(earlier.rowLo, later.rowLo)) +
+                          " to " + std::to_string(std::min(earlier.rowHi, later.rowHi) - 1) +
+                          " of " + std::string(isa::name(kernel.tensors[tensor].memory));
+  diagnostic.message += "; no program order and no semaphore keeps them in order";
+  diagnostic.place = kernel.chain(kernel.instructions[later.instruction].location);
+  diagnostic.notes.push_back({"the earlier access is here",
+                              kernel.chain(kernel.instructions[earlier.instruction].location)});
   return diagnostic;
 }
 
 } // namespace
 
-std::vector<Diagnostic> verifySynchronisation(const Kernel &kernel,
-                                              const Placement &placement,
+std::vector<Diagnostic> verifySynchronisation(const Kernel &kernel, const Placement &placement,
                                               const Synchronisation &result) {
-  std::vector<Diagnostic> faults =
-      HappensBefore::structuralFaults(kernel, result);
+  std::vector<Diagnostic> faults = HappensBefore::structuralFaults(kernel, result);
   if (!faults.empty())
     return faults;
   HappensBefore order(kernel, result);
@@ -68,16 +58,16 @@ std::vector<Diagnostic> verifySynchronisation(const Kernel &kernel,
 
   AccessLog log(kernel, placement);
   std::set<std::pair<uint32_t, uint32_t>> reported;
+  const auto isOrdered = [&](uint32_t earlier, uint32_t later) {
+    return order.isOrdered(earlier, later);
+  };
+  const auto report = [&](const LoggedAccess &earlier, const LoggedAccess &later) {
+    if (faults.size() < kMaxReports &&
+        reported.insert({earlier.instruction, later.instruction}).second)
+      faults.push_back(describeRace(kernel, earlier, later));
+  };
   for (uint32_t i = 0; i < kernel.instructions.size(); ++i)
-    log.add(
-        i, order.agent(i),
-        [&](const LoggedAccess &earlier, const LoggedAccess &later) {
-          if (order.isOrdered(earlier.instruction, later.instruction) ||
-              faults.size() >= kMaxReports ||
-              !reported.insert({earlier.instruction, later.instruction}).second)
-            return;
-          faults.push_back(describeRace(kernel, earlier, later));
-        });
+    log.add(i, order.agent(i), isOrdered, report);
   return faults;
 }
 

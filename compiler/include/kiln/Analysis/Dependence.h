@@ -1,5 +1,4 @@
-//===- Dependence.h - which instructions must be complete before another
-//--------------------------===//
+//===- Dependence.h - which instructions must come before another ---------===//
 //
 // Read after write, write after read and write after write on the same bytes,
 // through whatever tensors they were reached. Instructions of one engine are in
@@ -7,7 +6,7 @@
 // synchroniser keeps at most one in flight on each): what is asked for is the
 // latest instruction of every other stream.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_ANALYSIS_DEPENDENCE_H
 #define KILN_ANALYSIS_DEPENDENCE_H
@@ -54,11 +53,9 @@ private:
     int64_t hi = 0;
     std::vector<Cell> cells; ///< disjoint, by row
   };
-  using Space =
-      std::map<int64_t, Column>; ///< disjoint columns by their first byte
+  using Space = std::map<int64_t, Column>; ///< disjoint columns by their first byte
 
-  void collect(const Region &region, bool writes,
-               StreamPositions &result) const;
+  void collect(const Region &region, bool writes, StreamPositions &result) const;
   void read(const Region &region, uint32_t stamp, unsigned stream);
   void write(const Region &region, uint32_t stamp, unsigned stream);
   static void split(Space &space, int64_t at);

@@ -1,12 +1,11 @@
-//===- Kernel.h - what the analyses know about a kernel
-//-------------------------------------------===//
+//===- Kernel.h - what the analyses know about a kernel -------------------===//
 //
 // A kernel as plain data: tensors and the instructions in program order,
 // everything named by position. Passes fill it from IR once; every analysis
 // takes it by reference, because an instruction is large. Nothing here knows
 // IR, and nothing changes a kernel.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_ANALYSIS_KERNEL_H
 #define KILN_ANALYSIS_KERNEL_H
@@ -30,8 +29,8 @@ struct KernelTensor {
   std::string name; ///< the author's, or one the compiler made up
   isa::Memory memory = isa::Memory::Sbuf;
   isa::DType dtype = isa::DType::Float32;
-  TensorRole role = TensorRole::Internal; ///< anything but Internal lies in HBM
-  std::vector<int64_t> shape; ///< on chip: dim 0 is the partition dim
+  TensorRole role = TensorRole::Internal;    ///< anything but Internal lies in HBM
+  std::vector<int64_t> shape;                ///< on chip: dim 0 is the partition dim
   std::optional<isa::TensorAddress> address; ///< chosen by hand; on chip only
   uint32_t location = kNone;                 ///< where it was declared
 
@@ -73,14 +72,13 @@ std::string lineText(const Kernel &kernel, uint32_t location);
 /// "'x'", or "a tensor without a name".
 std::string quotedName(const KernelTensor &tensor);
 
-//---- streams
-//-----------------------------------------------------------------------------------===//
+//---- streams ------------------------------------------------------------===//
 
 /// Engines of a core, in the order of the Engine enum. Their position here is
 /// their stream number.
-inline constexpr std::array<isa::Engine, 5> kEngines = {
-    isa::Engine::Tensor, isa::Engine::Scalar, isa::Engine::Gpsimd,
-    isa::Engine::Vector, isa::Engine::Sync};
+inline constexpr std::array<isa::Engine, 5> kEngines = {isa::Engine::Tensor, isa::Engine::Scalar,
+                                                        isa::Engine::Gpsimd, isa::Engine::Vector,
+                                                        isa::Engine::Sync};
 inline constexpr unsigned kNumEngines = kEngines.size();
 /// What completes in order: engines first, then DMA rings (at most one transfer
 /// in flight on each).
@@ -98,9 +96,7 @@ constexpr unsigned ringStream(unsigned ring) { return kNumEngines + ring; }
 
 /// True for the instructions that an engine only triggers and a DMA ring
 /// completes.
-inline bool isTransfer(const isa::Instruction &inst) {
-  return inst.opcode == isa::Opcode::DmaCopy;
-}
+inline bool isTransfer(const isa::Instruction &inst) { return inst.opcode == isa::Opcode::DmaCopy; }
 
 /// What an instruction does with an operand. An accumulating matmul also reads
 /// its dst; since a write already waits for everything a read would wait for,

@@ -1,5 +1,4 @@
-//===- Placement.h - where on-chip tensors lie
-//----------------------------------------------------===//
+//===- Placement.h - where on-chip tensors lie ----------------------------===//
 //
 // Gives every SBUF and PSUM tensor an address. Tensors placed by hand keep
 // theirs; the others start at partition 0 and avoid, in bytes, everything that
@@ -16,7 +15,7 @@
 // anything is reported. The order is fixed, so equal kernels get equal
 // placements. `verifyPlacement` checks a placement without any of this.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_ANALYSIS_PLACEMENT_H
 #define KILN_ANALYSIS_PLACEMENT_H
@@ -40,8 +39,7 @@ struct PlacementOptions {
 /// tensors.
 struct Placement {
   std::vector<isa::TensorAddress> addresses;
-  uint64_t sbufPeakBytes =
-      0; ///< end of the highest byte used in any SBUF partition
+  uint64_t sbufPeakBytes = 0; ///< end of the highest byte used in any SBUF partition
   uint64_t psumPeakBytes = 0; ///< the same for PSUM
 };
 
@@ -60,14 +58,12 @@ struct MemoryReport {
   int64_t liveBytes = 0; ///< bytes per partition live there
   int64_t limitBytes = 0;
   uint32_t liveTensors = 0;
-  std::vector<LiveGroup>
-      groups; ///< most bytes first, then in order of the tensors
+  std::vector<LiveGroup> groups; ///< most bytes first, then in order of the tensors
 };
 
 /// Measures `memory` at its fullest moment. O(n log n) in the number of
 /// tensors.
-MemoryReport measureMemory(const Kernel &kernel,
-                           std::span<const Lifetime> lifetimes,
+MemoryReport measureMemory(const Kernel &kernel, std::span<const Lifetime> lifetimes,
                            isa::Memory memory);
 
 struct PlacementResult {
@@ -79,16 +75,14 @@ struct PlacementResult {
 
 /// Places all on-chip tensors of `kernel`. About O(n log n) in tensors and
 /// instructions.
-PlacementResult place(const Kernel &kernel,
-                      const PlacementOptions &options = {});
+PlacementResult place(const Kernel &kernel, const PlacementOptions &options = {});
 
 /// Checks `placement` on its own: every on-chip tensor has an address inside
 /// its memory, aligned, as the author chose if they did; and no two tensors
 /// live at the same time share a byte of a partition. One sweep over time.
 /// Everything found is a fault of the compiler, except overlaps placed by hand,
 /// which are skipped (`place` reports them).
-std::vector<Diagnostic> verifyPlacement(const Kernel &kernel,
-                                        const Placement &placement);
+std::vector<Diagnostic> verifyPlacement(const Kernel &kernel, const Placement &placement);
 
 /// How many addresses the tensors of one declaration rotate over.
 struct RotationDepth {
@@ -99,8 +93,7 @@ struct RotationDepth {
 };
 /// Rotation depth per declaration and memory, in order of the first tensor of
 /// each; automatic on-chip tensors only.
-std::vector<RotationDepth> rotationDepths(const Kernel &kernel,
-                                          const Placement &placement);
+std::vector<RotationDepth> rotationDepths(const Kernel &kernel, const Placement &placement);
 
 } // namespace kiln::analysis
 

@@ -1,5 +1,4 @@
-//===- Region.h - accesses as rectangles of physical memory
-//---------------------------------------===//
+//===- Region.h - accesses as rectangles of physical memory ---------------===//
 //
 // Dependences are about bytes, not about tensors: an address is reused, and two
 // tiles of one tensor may have nothing in common. A region is a rectangle of
@@ -14,7 +13,7 @@
 // their flat ranges interleave. An access that is no rectangle becomes several,
 // or a larger one: a region may be too large, never too small.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_ANALYSIS_REGION_H
 #define KILN_ANALYSIS_REGION_H
@@ -51,8 +50,11 @@ public:
   /// The regions of `access`. Precondition: it is present and lies in its
   /// tensor.
   Pieces regions(const isa::Access &access) const;
-  /// False for tensors no instruction writes: reading them orders nothing.
-  bool isWritten(uint32_t tensor) const { return written[tensor]; }
+  /// False for HBM tensors that are only read, which order nothing. An on-chip
+  /// tensor shares its address with others, whatever is done to it.
+  bool canDepend(uint32_t tensor) const {
+    return written[tensor] || kernel.tensors[tensor].isOnChip();
+  }
   /// Bytes of a row of an HBM tensor.
   int64_t pitchBytes(uint32_t tensor) const { return pitches[tensor]; }
 

@@ -1,5 +1,4 @@
-//===- Synchronise.h - streams and semaphores from dependences
-//------------------------------------===//
+//===- Synchronise.h - streams and semaphores from dependences ------------===//
 //
 // Splits a placed kernel into one list of records per engine, in program order,
 // and adds the waits and updates that make every dependence hold.
@@ -19,7 +18,7 @@
 // before it. All waits point back in program order, so the streams cannot
 // deadlock. `verifySynchronisation` proves the result from the records alone.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_ANALYSIS_SYNCHRONISE_H
 #define KILN_ANALYSIS_SYNCHRONISE_H
@@ -35,11 +34,10 @@ inline constexpr uint8_t kNoRing = 0xFF;
 static_assert(kNumStreams <= isa::machine.numSemaphores);
 
 struct ScheduledRecord {
-  uint32_t instruction =
-      kNone; ///< the instruction; of a wait record, the one it precedes
-  uint32_t waitValue = 0;   ///< the semaphore must be at least this
-  uint32_t updateValue = 0; ///< added at completion; a transfer adds 1 from
-                            ///< each of its DMA engines
+  uint32_t instruction = kNone; ///< the instruction; of a wait record, the one it precedes
+  uint32_t waitValue = 0;       ///< the semaphore must be at least this
+  uint32_t updateValue = 0;     ///< added at completion; a transfer adds 1 from
+                                ///< each of its DMA engines
   uint16_t waitSemaphore = kNoSemaphore;
   uint16_t updateSemaphore = kNoSemaphore;
   uint8_t ring = kNoRing;  ///< DMA ring of a transfer
@@ -63,8 +61,7 @@ Synchronisation synchronise(const Kernel &kernel, const Placement &placement);
 /// others that need not come after it cannot add up to v. Dependences are found
 /// again with other code than `synchronise` uses. About O(n log n); reports at
 /// most 20 faults, all of them the compiler's.
-std::vector<Diagnostic> verifySynchronisation(const Kernel &kernel,
-                                              const Placement &placement,
+std::vector<Diagnostic> verifySynchronisation(const Kernel &kernel, const Placement &placement,
                                               const Synchronisation &result);
 
 } // namespace kiln::analysis
