@@ -23,10 +23,12 @@ namespace op {
 using MaskF = hn::Mask<DF>;
 
 HWY_INLINE F oneIf(MaskF m) { return hn::IfThenElseZero(m, setF(1.0f)); }
-HWY_INLINE MaskF isTrue(F x) { return hn::Ne(x, hn::Zero(DF())); }
+/// x != y, true for NaNs: Highway's Ne is false for them on some targets.
+HWY_INLINE MaskF differ(F x, F y) { return hn::Not(hn::Eq(x, y)); }
+HWY_INLINE MaskF isTrue(F x) { return differ(x, hn::Zero(DF())); }
 /// The value that is a NaN if x or y is, else `otherwise`.
 HWY_INLINE F nanOr(F x, F y, F otherwise) {
-  return hn::IfThenElse(hn::Ne(x, x), x, hn::IfThenElse(hn::Ne(y, y), y, otherwise));
+  return hn::IfThenElse(hn::Eq(x, x), hn::IfThenElse(hn::Eq(y, y), otherwise, y), x);
 }
 
 struct Add {
@@ -55,7 +57,7 @@ struct Equal {
   static HWY_INLINE F apply(F x, F y) { return oneIf(hn::Eq(x, y)); }
 };
 struct NotEqual {
-  static HWY_INLINE F apply(F x, F y) { return oneIf(hn::Ne(x, y)); }
+  static HWY_INLINE F apply(F x, F y) { return oneIf(differ(x, y)); }
 };
 struct GreaterEqual {
   static HWY_INLINE F apply(F x, F y) { return oneIf(hn::Ge(x, y)); }

@@ -144,6 +144,21 @@ HWY_INLINE V roundToOdd(DD y) {
   return hn::BitCast(D64(), hn::Add(bits, hn::IfThenElseZero(move, step)));
 }
 
+/// x rounded to fp32; overflow gives an infinity.
+HWY_INLINE VF narrow(V x) {
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  // Highway's own version gives the largest float instead.
+  HWY_ALIGN double wide[HWY_MAX_BYTES / 8];
+  HWY_ALIGN float result[HWY_MAX_BYTES / 8];
+  hn::Store(x, D64(), wide);
+  for (size_t i = 0; i < hn::Lanes(D64()); ++i)
+    result[i] = static_cast<float>(wide[i]);
+  return hn::Load(DF32(), result);
+#else
+  return hn::DemoteTo(DF32(), x);
+#endif
+}
+
 /// The quiet NaN 0x7FC00000 where `x` is a NaN, else `y`.
 HWY_INLINE VF keepNan(VF x, VF y) {
   const DF32 d;

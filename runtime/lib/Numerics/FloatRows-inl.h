@@ -40,8 +40,15 @@ HWY_INLINE F canonicalF(F x) {
 HWY_INLINE F fmaF(F a, F b, F c) {
 #if HWY_NATIVE_FMA
   return hn::MulAdd(a, b, c);
-#elif HWY_TARGET == HWY_SCALAR
-  return hn::Set(DF(), __builtin_fmaf(hn::GetLane(a), hn::GetLane(b), hn::GetLane(c)));
+#elif HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  // The C library's fma never rounds twice.
+  HWY_ALIGN float x[kMaxFloats], y[kMaxFloats], z[kMaxFloats];
+  hn::Store(a, DF(), x);
+  hn::Store(b, DF(), y);
+  hn::Store(c, DF(), z);
+  for (size_t i = 0; i < hn::Lanes(DF()); ++i)
+    x[i] = __builtin_fmaf(x[i], y[i], z[i]);
+  return hn::Load(DF(), x);
 #else
   // The product is exact in double. The sum is rounded to odd there, so that the second rounding,
   // to fp32, gives what one rounding would have given.

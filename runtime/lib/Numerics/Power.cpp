@@ -93,8 +93,8 @@ HWY_INLINE VF powerVector(VF x, VF y) {
   const M invalid = hn::AndNot(integer, finiteNegative);
   result = hn::IfThenElse(invalid, set(__builtin_nan("")), result);
   const VF one = hn::Set(df, 1.0f);
-  const VF narrow = canonical(keepNan(x, keepNan(y, hn::DemoteTo(df, result))));
-  return hn::IfThenElse(hn::Or(hn::Eq(y, hn::Zero(df)), hn::Eq(x, one)), one, narrow);
+  const VF rounded = canonical(keepNan(x, keepNan(y, narrow(result))));
+  return hn::IfThenElse(hn::Or(hn::Eq(y, hn::Zero(df)), hn::Eq(x, one)), one, rounded);
 }
 
 void powerRow(FloatSource x, FloatSource y, float *out, size_t n) {

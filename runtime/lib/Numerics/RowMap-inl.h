@@ -50,10 +50,9 @@ HWY_INLINE M nearRoundingBorder(V y) {
 template <class Fn>
 HWY_INLINE VF mapVector(VF x, HardCases cases) {
   const D64 d;
-  const DF32 df;
   const V wide = hn::PromoteTo(d, x);
   const V y = roundToOdd(Fn::evaluate(wide));
-  VF result = hn::DemoteTo(df, y);
+  VF result = narrow(y);
   if (cases.count != 0) {
     M suspect = nearRoundingBorder(y);
     if constexpr (Fn::watch == Fn::watch)
