@@ -1,0 +1,3 @@
+// expect: assigning to a view moves no data
+#include "nl/nl.h"
+void misuse(nl::Tensor t, nl::Tensor x) { t(nl::_, 0) = x; }

@@ -1,0 +1,3 @@
+// expect: dst
+#include "nl/nl.h"
+void misuse(nl::Tensor a, nl::Tensor b) { nisa::tensor_copy({.src = a, .dst = b}); }

@@ -1,0 +1,3 @@
+// expect: nl::mgrid is gone: use nl::slice, nl::ds or Tensor::ap in the subscript
+#include "nl/nl.h"
+void misuse() { nl::mgrid(); }
