@@ -33,8 +33,7 @@ public:
   Status read(uint64_t offset, std::span<std::byte> target) const;
 
 private:
-  InputFile(std::string path, int descriptor)
-      : path(std::move(path)), descriptor(descriptor) {}
+  InputFile(std::string path, int descriptor) : path(std::move(path)), descriptor(descriptor) {}
   std::string path;
   int descriptor = -1;
   uint64_t size = 0;

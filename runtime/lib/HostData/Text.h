@@ -37,14 +37,12 @@ std::string printable(std::string_view text);
 size_t editDistance(std::string_view a, std::string_view b);
 /// The word nearest to `text`, at most `limit` edits away; the first of
 /// several.
-std::optional<std::string> nearestWord(std::string_view text,
-                                       std::span<const std::string> words,
+std::optional<std::string> nearestWord(std::string_view text, std::span<const std::string> words,
                                        size_t limit);
 
 /// Product of the extents times `elementBytes`, or nothing when it does not fit
 /// 63 bits.
-std::optional<uint64_t> byteCount(std::span<const int64_t> shape,
-                                  uint64_t elementBytes);
+std::optional<uint64_t> byteCount(std::span<const int64_t> shape, uint64_t elementBytes);
 
 } // namespace kilnrt::detail
 

@@ -28,8 +28,7 @@ enum class TensorSource : uint8_t { File, Zeros, Ones, Iota, Rand, Randn };
 /// A tensor argument whose values do not exist yet.
 struct TensorArgument {
   DType dtype = DType::Float32; ///< after the cast, if there is one
-  std::vector<int64_t>
-      shape; ///< 1 to `machine.maxRank` extents, each at least 1
+  std::vector<int64_t> shape;   ///< 1 to `machine.maxRank` extents, each at least 1
   TensorSource source = TensorSource::Zeros;
 
   std::string path;            ///< File
@@ -61,14 +60,12 @@ struct ArgumentOptions {
 /// written, so the same text gives the same values in every position. Without a
 /// seed it is 0 and each position has its own stream: `rand:4x4 rand:4x4` are
 /// two different tensors.
-Expected<Argument> parseArgument(std::string_view text,
-                                 const ArgumentOptions &options = {});
+Expected<Argument> parseArgument(std::string_view text, const ArgumentOptions &options = {});
 
 /// Makes the values. What the user should know about them is appended to
 /// `notes`. A file that no longer has the dtype and shape it was
 /// parsed with is an error.
-Expected<HostArray> materialise(const TensorArgument &argument,
-                                std::vector<Diagnostic> &notes);
+Expected<HostArray> materialise(const TensorArgument &argument, std::vector<Diagnostic> &notes);
 
 /// The dtype spelled `text` in an ARG: NKI's names ("bfloat16"), the table's
 /// short ones ("bf16") and the usual aliases ("fp32", "fp16", "u8").

@@ -35,10 +35,8 @@ struct Comparison {
   DType expectedType = DType::Float32;
   int64_t elements = 0;
   int64_t mismatches = 0;
-  int64_t nonFiniteMismatches =
-      0; ///< mismatches with a NaN or an infinity on a side
-  ComparedElement
-      first; ///< first mismatch in C order; meaningful when there is one
+  int64_t nonFiniteMismatches = 0; ///< mismatches with a NaN or an infinity on a side
+  ComparedElement first;           ///< first mismatch in C order; meaningful when there is one
 
   double maxAbsError = 0;
   ComparedElement maxAbsAt; ///< first of the largest; index is empty while no
@@ -58,8 +56,7 @@ struct Comparison {
 
 /// Compares element by element. Different shapes and tolerances below 0 or not
 /// finite are errors.
-Expected<Comparison> compareArrays(const HostArray &actual,
-                                   const HostArray &expected,
+Expected<Comparison> compareArrays(const HostArray &actual, const HostArray &expected,
                                    Tolerance tolerance);
 
 } // namespace kilnrt

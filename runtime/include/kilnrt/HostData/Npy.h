@@ -77,27 +77,24 @@ struct NpyReadOptions {
   /// targets), NaN becomes integer 0; a warning counts them. Integers that do
   /// not fit an integer dtype are an error.
   std::optional<DType> castTo;
-  uint64_t maxBytes =
-      kDefaultMaxTensorBytes; ///< for the array that is returned; more is
-                              ///< Fault::Limit
+  uint64_t maxBytes = kDefaultMaxTensorBytes; ///< for the array that is returned; more is
+                                              ///< Fault::Limit
 };
 
 /// Reads the header of a file of `fileBytes` bytes that begins with `prefix`.
 /// The prefix is the whole file or at least `kNpyPrefixBytes` of it. `name`
 /// stands for the file in messages.
-Expected<NpyHeader> parseNpyHeader(std::span<const std::byte> prefix,
-                                   uint64_t fileBytes, std::string_view name);
+Expected<NpyHeader> parseNpyHeader(std::span<const std::byte> prefix, uint64_t fileBytes,
+                                   std::string_view name);
 /// The longest beginning of a file `parseNpyHeader` looks at: the largest
 /// header it accepts.
 inline constexpr uint64_t kNpyPrefixBytes = 12 + 65535;
 
 /// Reads the array in `bytes`, in C order and in a device dtype.
-Expected<NpyArray> readNpy(std::span<const std::byte> bytes,
-                           std::string_view name,
+Expected<NpyArray> readNpy(std::span<const std::byte> bytes, std::string_view name,
                            const NpyReadOptions &options = {});
 /// Reads a regular file.
-Expected<NpyArray> readNpyFile(const std::string &path,
-                               const NpyReadOptions &options = {});
+Expected<NpyArray> readNpyFile(const std::string &path, const NpyReadOptions &options = {});
 /// Reads only the header of a regular file.
 Expected<NpyHeader> readNpyFileHeader(const std::string &path);
 

@@ -20,8 +20,7 @@
 namespace kilnrt {
 
 /// One block of Philox4x32-10.
-std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter,
-                                   std::array<uint32_t, 2> key);
+std::array<uint32_t, 4> philox4x32(std::array<uint32_t, 4> counter, std::array<uint32_t, 2> key);
 
 /// Names an infinite sequence of values; two that differ in any field are
 /// independent.
