@@ -96,7 +96,8 @@ private:
     if (!isNew)
       return it->second;
     uint32_t caller = kilnrt::kNone;
-    for (const FileLine &frame : llvm::reverse(nisa::chainOf(loc))) {
+    CallChain chain = nisa::chainOf(loc);
+    for (const FileLine &frame : llvm::reverse(chain)) {
       auto file = files.try_emplace(frame.file, uint32_t(program.files.size()));
       if (file.second)
         program.files.push_back(frame.file);
