@@ -198,7 +198,8 @@ public:
   RuleReporter(InstOpInterface op, const Buffers &buffers) : op(op), buffers(buffers) {}
 
   void operator()(const isa::Violation &violation) {
-    InFlightDiagnostic diag = op->emitError();
+    // Not op->emitError(): its note with the generic form of the op helps no author of a kernel.
+    InFlightDiagnostic diag = emitError(op->getLoc());
     diag << '[' << toRef(violation.rule) << "] " << violation.message;
     if (violation.operand >= 0 && buffers[violation.operand])
       if (auto alloc = buffers[violation.operand].getDefiningOp<AllocOp>())

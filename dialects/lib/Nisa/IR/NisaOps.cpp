@@ -197,7 +197,7 @@ LogicalResult AllocOp::verify() {
 
   return success(
       isa::checkTensor(viewOf(getBuffer()), getAddress(), [&](const isa::Violation &violation) {
-        InFlightDiagnostic diag = emitError();
+        InFlightDiagnostic diag = mlir::emitError(getLoc());
         diag << '[' << toRef(violation.rule) << "] " << violation.message;
         if (!violation.help.empty())
           diag.attachNote() << "help: " << violation.help;
