@@ -47,11 +47,8 @@ std::string header(const HostArray &array, std::string_view descr) {
     shape += ","; // Python's tuple of one
   std::string dict =
       fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", descr, shape);
-  // NumPy leaves room for the first extent to grow to 21 digits in place.
-  constexpr size_t growthDigits = 21;
-  dict.append(growthDigits - std::to_string(array.shape[0]).size(), ' ');
-  // Magic, version and length take 10 bytes. NumPy pads by 64, not by 0, when
-  // nothing is missing.
+  // Magic, version and length take 10 bytes. NumPy also leaves room for the first extent to grow,
+  // but with at most five extents the padding to 64 gives 128 bytes either way.
   constexpr size_t preamble = 10, alignment = 64;
   dict.append(alignment - (preamble + dict.size() + 1) % alignment, ' ');
   dict += '\n';

@@ -11,8 +11,10 @@
 
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 namespace kilnrt::test {
@@ -45,8 +47,7 @@ std::vector<std::string> namesIn(const fs::path &folder) {
 }
 
 TEST(NpyWrite, WritesTheHeaderOfNumpy) {
-  // numpy.save's own bytes (1.24): room for 21 digits of the first extent, then
-  // 64-byte alignment.
+  // The bytes numpy.save gives for this array.
   std::string expected("\x93NUMPY\x01\x00\x76\x00", 10);
   expected += "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
   expected += std::string(58, ' ') + "\n";
@@ -194,6 +195,28 @@ TEST(NpyFile, ReportsAFullDisk) {
 
   EXPECT_EQ(writeNpyFile("/dev/full", arrayOf<uint8_t>(DType::UInt8, {1}, {7})).error().message,
             "cannot write '/dev/full': No space left on device");
+}
+
+TEST(NpyFile, KeepsTheOldFileWhenWritingFails) {
+  TemporaryFolder folder;
+  const std::string path = folder / "a.npy";
+  std::ofstream(path) << "old";
+  HostArray array{DType::UInt8, {5000}, Bytes(5000)};
+  // A limit on the size of files stops the write in the middle, like a full disk.
+  auto *const oldHandler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &old), 0);
+  const rlimit small{1000, old.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+
+  Status status = writeNpyFile(path, array);
+  setrlimit(RLIMIT_FSIZE, &old);
+  std::signal(SIGXFSZ, oldHandler);
+
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message, "cannot write '" + path + "': File too large");
+  EXPECT_EQ(contents(path), "old");
+  EXPECT_THAT(namesIn(folder.path()), ElementsAre("a.npy"));
 }
 
 TEST(NpyFile, HeaderIsReadFromLongFiles) {
