@@ -1,0 +1,97 @@
+"""Exit codes, JSON, reproducers and messages of the command line."""
+
+import json
+import re
+
+import numpy as np
+
+from kiln_test import Kiln, expect, expect_equal
+
+kiln = Kiln()
+matmul = kiln.example("03_matmul.cpp:matmul_tiled")
+inputs = ["rand:64x32:float32:1", "rand:64x48:float32:2"]
+
+# Help and version.
+expect("KERNEL" in kiln("--help")[0], "--help explains KERNEL")
+expect(re.fullmatch(r"kiln \d+\.\d+\.\d+ \(trn2\)\n", kiln("--version")[0]), "--version names the target")
+for command in ("run", "compile", "objdump", "asm", "list", "explain"):
+    expect("--help" in kiln(command, "--help")[0], f"{command} --help")
+
+# 2: wrong command lines, each with a sentence.
+for wrong in (
+    [],
+    ["fly"],
+    ["run"],
+    ["run", matmul, *inputs, "--schedule", "backwards"],
+    ["compile", matmul, *inputs],
+    ["compile", matmul, *inputs, "-o", "p.kiln", "--emit", "wishes"],
+    ["compile", matmul, *inputs, "--stop-after", "kiln-dream"],
+    ["run", matmul, "rnad:64x32:float32", inputs[1]],
+    ["run", matmul, *inputs, "-o", "a.npy", "-o", "b.npy"],
+):
+    stdout, stderr = kiln(*wrong, code=2)
+    expect(stderr.strip() or stdout.strip(), f"{wrong} says what is wrong")
+
+# 0 and 3: a check that holds, and one that does not.
+kiln("run", matmul, *inputs, "-o", "c.npy")
+kiln("run", matmul, *inputs, "--check", "c.npy")
+c = np.load(kiln.scratch / "c.npy")
+c[3, 5] += 1
+np.save(kiln.scratch / "wrong.npy", c)
+_, stderr = kiln("run", matmul, *inputs, "--check", "wrong.npy", "--json", "r.json", code=3)
+expect("[3, 5]" in stderr, stderr)
+report = json.loads((kiln.scratch / "r.json").read_text())
+expect_equal((report["version"], report["ok"], report["check"]["mismatches"]), (1, False, 1), "report")
+expect_equal(report["outputs"][0]["shape"], [32, 48], "shape in the report")
+expect_equal(report["diagnostics"][0]["fault"], "check", "fault in the report")
+
+# 4: a limit.
+_, stderr = kiln("run", matmul, *inputs, "--max-steps", 3, code=4)
+expect("3" in stderr, stderr)
+
+# 1, as records: one JSON object a line.
+_, stderr = kiln("--diagnostics=json", "run", kiln.example("03_matmul.cpp:matmul"), *inputs, code=1)
+record = json.loads(stderr.splitlines()[0])
+expect_equal((record["severity"], record["rule"]), ("error", "X-04"), "record of an unknown kernel")
+expect("matmul_tiled" in record["help"], "the record offers the names there are")
+
+# 70: a fault of Kiln's own leaves a reproducer that kiln-opt can read.
+_, stderr = kiln("compile", matmul, *inputs, "-o", "p.kiln", "--test-fault", "kiln-place", code=70)
+name = re.search(r"'(kiln-reproducer-[0-9a-f]+\.mlir)'", stderr)
+expect(name, stderr)
+text = (kiln.scratch / name[1]).read_text()
+expect("nisa.kernel @matmul_tiled" in text and "MLIR 22" in text and "kiln-place" in text, "reproducer")
+expect(not (kiln.scratch / "p.kiln").exists(), "nothing is written on a fault")
+
+# A crash in the author's own C++ is the author's: exit 1, with the line that was reached last.
+(kiln.scratch / "crash.cpp").write_text(
+    '#include "nl/nl.h"\n'
+    "nl::Tensor crash(nl::Tensor a) {\n"
+    "  nl::Tensor out = nl::ndarray(a.shape(), a.dtype(), nl::shared_hbm);\n"
+    "  *static_cast<volatile int *>(nullptr) = 1;\n"
+    "  return out;\n"
+    "}\n"
+    "NL_KERNEL(crash)\n"
+)
+_, stderr = kiln("run", "crash.cpp:crash", "zeros:8x8:float32", code=1)
+expect(stderr.startswith("crash.cpp:3: error[X-03]: the kernel's own C++ crashed"), stderr)
+
+# A file that is no C++ gets the host compiler's words.
+(kiln.scratch / "broken.cpp").write_text("int main( {\n")
+_, stderr = kiln("run", "broken.cpp:f", code=1)
+expect("broken.cpp" in stderr and "error[X-03]" in stderr, stderr)
+
+# Levels: text on stdout.
+for level, word in (("nisa", "nisa.nc_matmul"), ("placed", " at ("), ("scheduled", "scheduled"), ("streams", "stream.queue")):
+    expect(word in kiln("compile", matmul, *inputs, f"--emit={level}")[0], f"--emit={level}")
+expect(" at (" not in kiln("compile", matmul, *inputs, "--stop-after", "kiln-resolve-engines")[0], "--stop-after")
+
+# list and explain.
+expect("matmul_blocked(lhsT: tensor, rhs: tensor)" in kiln("list", kiln.example("03_matmul.cpp"))[0], "list")
+expect(kiln("explain", "p-06")[0].startswith("P-06: "), "explain")
+_, stderr = kiln("explain", "P-99", code=1)
+expect("P-06" in stderr, stderr)
+
+# An installed tool may run where nothing is in PATH.
+env = {"KILN_CACHE_DIR": str(kiln.scratch / "cache2")}
+kiln("run", matmul, *inputs, env=env)
