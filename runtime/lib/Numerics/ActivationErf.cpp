@@ -1,9 +1,8 @@
-//===- ActivationErf.cpp - erf, gelu and the derivative of gelu
-//-------------------------------------===//
+//===- ActivationErf.cpp - erf, gelu and the derivative of gelu -----------===//
 //
 // The exact function rounded once to fp32.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "ActivationKernels.h"
 
@@ -12,6 +11,7 @@
 #include "hwy/foreach_target.h" // IWYU pragma: keep
 
 #include "Erf-inl.h"
+#include "FastMath-inl.h"
 #include "RowMap-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,7 +24,18 @@ using kiln::isa::ActFn;
 HWY_INLINE DD oneMinus(DD p) { return addTo(set(1.0), negate(p)); }
 
 struct Erf : ExactFn {
-  static HWY_INLINE DD evaluate(V x) {
+  static HWY_INLINE V fast(V x) {
+    const V a = hn::Min(hn::Abs(x), set(6.0));
+    const V square = hn::Mul(a, a);
+    const V w = hn::Min(hn::Add(square, square), set(1.0));
+    const V scaled = hn::Mul(a, set(0x1.20dd750429b6dp+0));
+    const V near = fma(scaled, fastErfSeries(w), scaled);
+    const V tail = hn::Mul(fastExp(hn::Neg(square)),
+                           fastTailRatio(hn::Max(hn::Mul(a, set(0x1.6a09e667f3bcdp+0)), set(1.0))));
+    const V far = fma(tail, set(-2.0), set(1.0));
+    return hn::CopySign(hn::IfThenElse(hn::Lt(square, set(0.5)), near, far), x);
+  }
+  static HWY_INLINE DD exact(V x) {
     const V a = hn::Min(hn::Abs(x), set(6.0));
     const V square = hn::Mul(a, a);
     // |x| sqrt(2) < 1: x 2/sqrt(pi) (1 + series(2 x^2)).
@@ -60,7 +71,18 @@ HWY_INLINE NormalParts normalParts(V x) {
 }
 
 struct Gelu : ExactFn {
-  static HWY_INLINE DD evaluate(V x) {
+  static HWY_INLINE V fast(V x) {
+    const V a = hn::Min(hn::Abs(x), set(16.0));
+    const V square = hn::Mul(a, a);
+    const V scaled = hn::Mul(clamp(x, -1.0, 1.0), inverseSqrtTwoPi().hi);
+    const V series = fastErfSeries(hn::Min(square, set(1.0)));
+    const V near = hn::Add(fma(scaled, series, scaled), set(0.5));
+    const V tail =
+        hn::Mul(fastExp(hn::Mul(square, set(-0.5))), fastTailRatio(hn::Max(a, set(1.0))));
+    const V far = hn::IfThenElse(hn::Lt(x, hn::Zero(D64())), tail, hn::Sub(set(1.0), tail));
+    return hn::Mul(hn::IfThenElse(hn::Lt(a, set(1.0)), near, far), hn::Max(x, set(-16.0)));
+  }
+  static HWY_INLINE DD exact(V x) {
     const NormalParts p = normalParts(x);
     const DD slope = multiply(fastTwoSum(set(1.0), p.series), inverseSqrtTwoPi());
     const DD near = addTo(set(0.5), multiply(slope, clamp(x, -1.0, 1.0)));
@@ -72,7 +94,19 @@ struct Gelu : ExactFn {
 
 struct GeluDx : ExactFn {
   static constexpr double watch = -0x1.80ead197f00b4p-1;
-  static HWY_INLINE DD evaluate(V x) {
+  static HWY_INLINE V fast(V x) {
+    const V a = hn::Min(hn::Abs(x), set(16.0));
+    const V square = hn::Mul(a, a);
+    const V scaled = hn::Mul(a, inverseSqrtTwoPi().hi);
+    const V e = fastExp(hn::Mul(square, set(-0.5)));
+    const V series = fastErfSeries(hn::Min(square, set(1.0)));
+    const V small = hn::Mul(hn::CopySign(scaled, x), hn::Add(hn::Add(e, set(1.0)), series));
+    const V near = hn::Add(small, set(0.5));
+    const V q = hn::Mul(e, hn::Sub(scaled, fastTailRatio(hn::Max(a, set(1.0)))));
+    const V far = hn::IfThenElse(hn::Lt(x, hn::Zero(D64())), hn::Neg(q), hn::Add(set(1.0), q));
+    return hn::IfThenElse(hn::Lt(a, set(1.0)), near, far);
+  }
+  static HWY_INLINE DD exact(V x) {
     const NormalParts p = normalParts(x);
     // |x| < 1: 1/2 + x / sqrt(2 pi) (1 + series + e^(-x^2/2)).
     const DD one = addTo(set(1.0), p.exponential);
@@ -91,14 +125,13 @@ struct GeluDx : ExactFn {
 };
 
 bool erfRow(ActFn fn, const float *x, float *out, size_t n) {
-  const HardCases cases = hardCases(fn);
   switch (fn) {
   case ActFn::Erf:
-    return mapRow<Erf>(x, out, n, cases), true;
+    return mapRow<Erf>(x, out, n), true;
   case ActFn::Gelu:
-    return mapRow<Gelu>(x, out, n, cases), true;
+    return mapRow<Gelu>(x, out, n), true;
   case ActFn::GeluDx:
-    return mapRow<GeluDx>(x, out, n, cases), true;
+    return mapRow<GeluDx>(x, out, n), true;
   default:
     return false;
   }

@@ -1,11 +1,10 @@
-//===- ActivationExp.cpp - exp, tanh, sigmoid, softplus and the functions made of them
-//--------------===//
+//===- ActivationExp.cpp - exp, tanh, sigmoid, softplus and the functions made of them -===//
 //
 // The exact function rounded once to fp32 (the activation table of the instruction reference).
 // Negative arguments use forms without cancellation, so tails keep their relative accuracy down to
 // the smallest denormal.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "ActivationKernels.h"
 
@@ -14,6 +13,7 @@
 #include "hwy/foreach_target.h" // IWYU pragma: keep
 
 #include "ExpLog-inl.h"
+#include "FastMath-inl.h"
 #include "RowMap-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -30,11 +30,16 @@ HWY_INLINE DD times(V x, DD y) { return multiply(y, x); }
 HWY_INLINE V boundedBelow(V x, double bound) { return hn::Max(x, set(-bound)); }
 
 struct Exp : ExactFn {
-  static HWY_INLINE DD evaluate(V x) { return expDD(clamp(x, -200.0, 200.0)); }
+  static HWY_INLINE V fast(V x) { return fastExp(clamp(x, -200.0, 200.0)); }
+  static HWY_INLINE DD exact(V x) { return expDD(clamp(x, -200.0, 200.0)); }
 };
 
 struct ErfDx : ExactFn {
-  static HWY_INLINE DD evaluate(V x) {
+  static HWY_INLINE V fast(V x) {
+    const V bounded = clamp(x, -16.0, 16.0);
+    return hn::Mul(fastExp(hn::Neg(hn::Mul(bounded, bounded))), set(0x1.20dd750429b6dp+0));
+  }
+  static HWY_INLINE DD exact(V x) {
     const V bounded = clamp(x, -16.0, 16.0);
     const DD e = expDD(hn::Neg(hn::Mul(bounded, bounded)));
     const DD p = multiply(e, DD{set(0x1.20dd750429b6dp+0), set(0x1.1ae3a914fed80p-56)});
@@ -43,18 +48,19 @@ struct ErfDx : ExactFn {
 };
 
 struct Sigmoid : ExactFn {
-  static HWY_INLINE DD evaluate(V x) {
-    return sigmoidDD({clamp(x, -200.0, 200.0), hn::Zero(D64())});
-  }
+  static HWY_INLINE V fast(V x) { return fastSigmoid(clamp(x, -200.0, 200.0)); }
+  static HWY_INLINE DD exact(V x) { return sigmoidDD({clamp(x, -200.0, 200.0), hn::Zero(D64())}); }
 };
 
 struct Silu : ExactFn {
-  static HWY_INLINE DD evaluate(V x) { return times(boundedBelow(x, 200.0), Sigmoid::evaluate(x)); }
+  static HWY_INLINE V fast(V x) { return hn::Mul(boundedBelow(x, 200.0), Sigmoid::fast(x)); }
+  static HWY_INLINE DD exact(V x) { return times(boundedBelow(x, 200.0), Sigmoid::exact(x)); }
 };
 
 struct SiluDx : ExactFn {
   static constexpr double watch = -0x1.474973c84120cp+0;
-  static HWY_INLINE DD evaluate(V x) {
+  static HWY_INLINE V fast(V x) { return fastSiluSlope(clamp(x, -200.0, 200.0)); }
+  static HWY_INLINE DD exact(V x) {
     return siluSlopeDD({clamp(x, -200.0, 200.0), hn::Zero(D64())});
   }
 };
@@ -67,19 +73,32 @@ HWY_INLINE DD geluSigmoidArgument(V x) {
 }
 
 struct GeluSigmoid : ExactFn {
-  static HWY_INLINE DD evaluate(V x) {
+  static HWY_INLINE V fast(V x) {
+    const V w = hn::Mul(clamp(x, -128.0, 128.0), set(1.702));
+    return hn::Mul(boundedBelow(x, 128.0), fastSigmoid(w));
+  }
+  static HWY_INLINE DD exact(V x) {
     return times(boundedBelow(x, 128.0), sigmoidDD(geluSigmoidArgument(x)));
   }
 };
 
 struct GeluSigmoidDx : ExactFn {
   static constexpr double watch = -0x1.80974a62be3dfp-1;
-  static HWY_INLINE DD evaluate(V x) { return siluSlopeDD(geluSigmoidArgument(x)); }
+  static HWY_INLINE V fast(V x) {
+    return fastSiluSlope(hn::Mul(clamp(x, -128.0, 128.0), set(1.702)));
+  }
+  static HWY_INLINE DD exact(V x) { return siluSlopeDD(geluSigmoidArgument(x)); }
 };
 
 /// x (1 + tanh z) / 2 = x sigmoid(2z), 2z = x (c1 + c3 x^2): no cancellation for negative x.
 struct GeluTanh : ExactFn {
-  static HWY_INLINE DD evaluate(V x) {
+  static HWY_INLINE V fast(V x) {
+    const V bounded = clamp(x, -16.0, 16.0);
+    const V square = hn::Mul(bounded, bounded);
+    const V slope = fma(square, set(0x1.2444f2a4d8b4bp-4), set(0x1.9884533d43651p+0));
+    return hn::Mul(boundedBelow(x, 16.0), fastSigmoid(hn::Mul(bounded, slope)));
+  }
+  static HWY_INLINE DD exact(V x) {
     const DD c1 = {set(0x1.9884533d43651p+0), set(-0x1.cbc0d30ebfd15p-54)}; // 2 sqrt(2 / pi)
     const DD c3 = {set(0x1.2444f2a4d8b4bp-4), set(-0x1.6c843a29d1c70p-61)}; // 0.044715 c1
     const V bounded = clamp(x, -16.0, 16.0);
@@ -92,7 +111,11 @@ struct GeluTanh : ExactFn {
 
 /// -E / (2 + E) with E = e^(-2|x|) - 1.
 struct Tanh : ExactFn {
-  static HWY_INLINE DD evaluate(V x) {
+  static HWY_INLINE V fast(V x) {
+    const V e = fastExpMinusOne(hn::Mul(hn::Min(hn::Abs(x), set(24.0)), set(-2.0)));
+    return hn::CopySign(hn::Div(e, hn::Add(e, set(2.0))), x);
+  }
+  static HWY_INLINE DD exact(V x) {
     const V a = hn::Min(hn::Abs(x), set(24.0));
     const DD e = expMinusOne(hn::Mul(a, set(-2.0)));
     const DD q = divide(negate(e), addTo(set(2.0), e));
@@ -102,7 +125,11 @@ struct Tanh : ExactFn {
 
 /// max(x, 0) + log(1 + e^-|x|).
 struct Softplus : ExactFn {
-  static HWY_INLINE DD evaluate(V x) {
+  static HWY_INLINE V fast(V x) {
+    const V t = fastExp(hn::Neg(hn::Min(hn::Abs(x), set(200.0))));
+    return hn::Add(hn::Max(x, hn::Zero(D64())), fastLogOnePlus(t));
+  }
+  static HWY_INLINE DD exact(V x) {
     const DD t = expDD(hn::Neg(hn::Min(hn::Abs(x), set(200.0))));
     const DD l = logOnePlus(t);
     const V positive = hn::Min(hn::Max(x, hn::Zero(D64())), set(0x1p200));
@@ -113,7 +140,15 @@ struct Softplus : ExactFn {
 
 /// x n / d with t = e^-|x|: n = 1 + 2t, d = n + 2t^2 at x >= 0; n = t^2 + 2t, d = n + 2 below.
 struct Mish : ExactFn {
-  static HWY_INLINE DD evaluate(V x) {
+  static HWY_INLINE V fast(V x) {
+    const V one = set(1.0);
+    const M negative = hn::Lt(x, hn::Zero(D64()));
+    const V t = fastExp(hn::Neg(hn::Min(hn::Abs(x), set(200.0))));
+    const V n = fma(t, set(2.0), hn::IfThenElse(negative, hn::Mul(t, t), one));
+    const V rest = hn::IfThenElse(negative, one, hn::Mul(t, t));
+    return hn::Mul(boundedBelow(x, 200.0), hn::Div(n, fma(rest, set(2.0), n)));
+  }
+  static HWY_INLINE DD exact(V x) {
     const V zero = hn::Zero(D64());
     const M negative = hn::Lt(x, zero);
     const DD t = expDD(hn::Neg(hn::Min(hn::Abs(x), set(200.0))));
@@ -131,30 +166,29 @@ struct Mish : ExactFn {
 };
 
 bool expRow(ActFn fn, const float *x, float *out, size_t n) {
-  const HardCases cases = hardCases(fn);
   switch (fn) {
   case ActFn::Exp:
-    return mapRow<Exp>(x, out, n, cases), true;
+    return mapRow<Exp>(x, out, n), true;
   case ActFn::ErfDx:
-    return mapRow<ErfDx>(x, out, n, cases), true;
+    return mapRow<ErfDx>(x, out, n), true;
   case ActFn::Sigmoid:
-    return mapRow<Sigmoid>(x, out, n, cases), true;
+    return mapRow<Sigmoid>(x, out, n), true;
   case ActFn::Silu:
-    return mapRow<Silu>(x, out, n, cases), true;
+    return mapRow<Silu>(x, out, n), true;
   case ActFn::SiluDx:
-    return mapRow<SiluDx>(x, out, n, cases), true;
+    return mapRow<SiluDx>(x, out, n), true;
   case ActFn::GeluApprxSigmoid:
-    return mapRow<GeluSigmoid>(x, out, n, cases), true;
+    return mapRow<GeluSigmoid>(x, out, n), true;
   case ActFn::GeluApprxSigmoidDx:
-    return mapRow<GeluSigmoidDx>(x, out, n, cases), true;
+    return mapRow<GeluSigmoidDx>(x, out, n), true;
   case ActFn::GeluApprxTanh:
-    return mapRow<GeluTanh>(x, out, n, cases), true;
+    return mapRow<GeluTanh>(x, out, n), true;
   case ActFn::Tanh:
-    return mapRow<Tanh>(x, out, n, cases), true;
+    return mapRow<Tanh>(x, out, n), true;
   case ActFn::Softplus:
-    return mapRow<Softplus>(x, out, n, cases), true;
+    return mapRow<Softplus>(x, out, n), true;
   case ActFn::Mish:
-    return mapRow<Mish>(x, out, n, cases), true;
+    return mapRow<Mish>(x, out, n), true;
   default:
     return false;
   }

@@ -1,10 +1,9 @@
-//===- ActivationLogTrig.cpp - log, sin, arctan, rsqrt
-//----------------------------------------------===//
+//===- ActivationLogTrig.cpp - log, sin, arctan, rsqrt --------------------===//
 //
 // The exact function rounded once to fp32. Sine has no argument reduction: beyond [-pi, pi] it is
 // the cubic the hardware's table continues with.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "ActivationKernels.h"
 
@@ -13,6 +12,7 @@
 #include "hwy/foreach_target.h" // IWYU pragma: keep
 
 #include "ExpLog-inl.h"
+#include "FastMath-inl.h"
 #include "RowMap-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -27,7 +27,13 @@ HWY_INLINE VF canonicalNan() { return bitsConstant(0x7FC00000u); }
 HWY_INLINE VF infinity() { return bitsConstant(0x7F800000u); }
 
 struct Log : ExactFn {
-  static HWY_INLINE DD evaluate(V x) { return logOfFloat(clamp(x, 0x1p-150, 0x1p128)); }
+  static HWY_INLINE V fast(V x) {
+    const FloatParts parts = splitFloat(clamp(x, 0x1p-150, 0x1p128));
+    const V one = set(1.0);
+    const V s = hn::Div(hn::Sub(parts.m, one), hn::Add(parts.m, one));
+    return fma(parts.k, set(0x1.62e42fefa39efp-1), fastTwiceAtanh(s));
+  }
+  static HWY_INLINE DD exact(V x) { return logOfFloat(clamp(x, 0x1p-150, 0x1p128)); }
   static HWY_INLINE VF special(VF x, VF y) {
     const VF zero = constant(0.0f);
     y = hn::IfThenElse(hn::Eq(x, zero), hn::Neg(infinity()), y);
@@ -37,7 +43,29 @@ struct Log : ExactFn {
 };
 
 struct Sin : ExactFn {
-  static HWY_INLINE DD evaluate(V x) {
+  static HWY_INLINE V fast(V x) {
+    static constexpr double c[] = {-0x1.5555555555555p-3,  0x1.1111111111107p-7,
+                                   -0x1.a01a01a018aadp-13, 0x1.71de3a54566ddp-19,
+                                   -0x1.ae6455a1d4c70p-26, 0x1.6124015aa3b2dp-33,
+                                   -0x1.ae5138855dab5p-41, 0x1.89a47efb9f8a0p-49};
+    const V a = hn::Min(hn::Abs(x), set(0x1p128));
+    const V fromPi = minusPi(a);
+    const V d = hn::IfThenElse(hn::Gt(a, set(0x1.921fb54442d18p+0)), hn::Neg(fromPi), a);
+    const V z = hn::Mul(d, d);
+    const V inside = fma(hn::Mul(d, z), polynomial(z, c), d);
+    // Near its other zero the cubic keeps relative accuracy as a product.
+    const V q = hn::Sub(hn::Sub(a, set(0x1.65d44b426a723p+2)), set(0x1.873774bb29238p-52));
+    const V r = hn::Sub(a, set(0x1.625b500ec2fa7p-1));
+    const V outside = hn::Mul(hn::Mul(fromPi, q), hn::Mul(r, set(0x1.5555555555555p-3)));
+    const V y = hn::IfThenElse(hn::Le(a, set(0x1.921fb6p+1)), inside, outside);
+    return hn::Xor(y, hn::And(x, set(-0.0)));
+  }
+
+  /// a - pi; relative accuracy also near pi.
+  static HWY_INLINE V minusPi(V a) {
+    return hn::Sub(hn::Sub(a, set(0x1.921fb54442d18p+1)), set(0x1.1a62633145c07p-53));
+  }
+  static HWY_INLINE DD exact(V x) {
     const V a = hn::Min(hn::Abs(x), set(0x1p128));
     return flipSign(select(hn::Le(a, set(0x1.921fb6p+1)), inside(a), outside(a)), x);
   }
@@ -78,7 +106,35 @@ struct Sin : ExactFn {
 };
 
 struct Arctan : ExactFn {
-  static HWY_INLINE DD evaluate(V x) {
+  /// atan|x| = quarters * pi/4 + atan(n / d), |n / d| <= tan(pi/8); n and d are exact.
+  struct Reduced {
+    V n, d, quarters;
+  };
+
+  static HWY_INLINE Reduced reduce(V x) {
+    const V one = set(1.0);
+    const V a = hn::Min(hn::Abs(x), set(0x1p200));
+    // n / d is a, (a - 1) / (a + 1) or -1 / a.
+    const M middle = hn::Gt(a, set(0x1.a8279ap-2));
+    const M high = hn::Gt(a, set(0x1.3504f4p+1));
+    const V n = hn::IfThenElse(high, set(-1.0), hn::IfThenElse(middle, hn::Sub(a, one), a));
+    const V d = hn::IfThenElse(high, a, hn::IfThenElse(middle, hn::Add(a, one), one));
+    const V quarters = hn::Add(hn::IfThenElseZero(middle, one), hn::IfThenElseZero(high, one));
+    return {n, d, quarters};
+  }
+
+  static HWY_INLINE V fast(V x) {
+    static constexpr double c[] = {
+        -0x1.5555555555546p-2, 0x1.9999999990a81p-3, -0x1.2492491dd36fep-3, 0x1.c71c6dd12673dp-4,
+        -0x1.745c7f6f74ddep-4, 0x1.3b068d86c9c53p-4, -0x1.105e316e925c8p-4, 0x1.d5eaddccfafaep-5,
+        -0x1.6f43e8bd8d90ap-5, 0x1.74b7f80f108e5p-6};
+    const Reduced r = reduce(x);
+    const V s = hn::Div(r.n, r.d);
+    const V z = hn::Mul(s, s);
+    const V tail = fma(hn::Mul(s, z), polynomial(z, c), s);
+    return hn::CopySign(fma(r.quarters, set(0x1.921fb54442d18p-1), tail), x);
+  }
+  static HWY_INLINE DD exact(V x) {
     // (atan(s) - s) / s^3 in s^2 on [0, tan(pi/8)^2], error 2^-58 of the value.
     static constexpr double c[] = {
         -0x1.5555555555555p-2, 0x1.9999999999997p-3, -0x1.24924924920acp-3, 0x1.c71c71c6ddb13p-4,
@@ -86,26 +142,19 @@ struct Arctan : ExactFn {
         -0x1.aebd143c55a36p-5, 0x1.829c9a46152b5p-5, -0x1.503b1df32251dp-5, 0x1.f5ea203927f08p-6,
         -0x1.c807c7fd8901cp-7};
     const V zero = hn::Zero(D64());
-    const V one = set(1.0);
-    const V a = hn::Min(hn::Abs(x), set(0x1p200));
-    // atan(a), pi/4 + atan((a - 1) / (a + 1)) or pi/2 + atan(-1 / a).
-    const M middle = hn::Gt(a, set(0x1.a8279ap-2));
-    const M high = hn::Gt(a, set(0x1.3504f4p+1));
-    const V n = hn::IfThenElse(high, set(-1.0), hn::IfThenElse(middle, hn::Sub(a, one), a));
-    const V d = hn::IfThenElse(high, a, hn::IfThenElse(middle, hn::Add(a, one), one));
-    const DD s = divide({n, zero}, {d, zero});
+    const Reduced r = reduce(x);
+    const DD s = divide({r.n, zero}, {r.d, zero});
     const V z = hn::Mul(s.hi, s.hi);
     const V rest = fma(hn::Mul(s.hi, z), polynomial(z, c), s.lo);
-    // One or two quarters of pi.
-    const V quarters = hn::Add(hn::IfThenElseZero(middle, one), hn::IfThenElseZero(high, one));
-    const DD sum = fastTwoSum(hn::Mul(quarters, set(0x1.921fb54442d18p-1)), s.hi);
-    const V low = fma(quarters, set(0x1.1a62633145c07p-55), hn::Add(sum.lo, rest));
+    const DD sum = fastTwoSum(hn::Mul(r.quarters, set(0x1.921fb54442d18p-1)), s.hi);
+    const V low = fma(r.quarters, set(0x1.1a62633145c07p-55), hn::Add(sum.lo, rest));
     return flipSign(fastTwoSum(sum.hi, low), x);
   }
 };
 
 struct Rsqrt : ExactFn {
-  static HWY_INLINE DD evaluate(V x) {
+  static HWY_INLINE V fast(V x) { return hn::Div(set(1.0), hn::Sqrt(clamp(x, 0x1p-150, 0x1p128))); }
+  static HWY_INLINE DD exact(V x) {
     const V a = clamp(x, 0x1p-150, 0x1p128);
     const V y = hn::Div(set(1.0), hn::Sqrt(a));
     const DD square = twoProduct(y, y);
@@ -121,16 +170,15 @@ struct Rsqrt : ExactFn {
 };
 
 bool logTrigRow(ActFn fn, const float *x, float *out, size_t n) {
-  const HardCases cases = hardCases(fn);
   switch (fn) {
   case ActFn::Log:
-    return mapRow<Log>(x, out, n, cases), true;
+    return mapRow<Log>(x, out, n), true;
   case ActFn::Sin:
-    return mapRow<Sin>(x, out, n, cases), true;
+    return mapRow<Sin>(x, out, n), true;
   case ActFn::Arctan:
-    return mapRow<Arctan>(x, out, n, cases), true;
+    return mapRow<Arctan>(x, out, n), true;
   case ActFn::Rsqrt:
-    return mapRow<Rsqrt>(x, out, n, cases), true;
+    return mapRow<Rsqrt>(x, out, n), true;
   default:
     return false;
   }

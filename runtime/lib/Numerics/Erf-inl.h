@@ -1,11 +1,10 @@
-//===- Erf-inl.h - the normal distribution in double-double, per target
-//----------------------------===//
+//===- Erf-inl.h - the normal distribution in double-double, per target ---===//
 //
 // Two pieces: a series for |x| < 1, and e^(-x^2/2) times a smooth ratio beyond, which keeps full
 // relative accuracy far into the tail. x^2 is exact for a float, so the exponential has no argument
 // error.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #if defined(KILNRT_NUMERICS_ERF_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef KILNRT_NUMERICS_ERF_INL_H
@@ -51,6 +50,19 @@ HWY_INLINE DD tailRatio(V a) {
   const DD sum = fastTwoSum(set(first), hn::Mul(u, polynomial(u, c)));
   const DD p = multiply({sum.hi, hn::Add(sum.lo, set(firstLow))}, {inverse, inverseLow});
   return fastTwoSum(p.hi, p.lo);
+}
+
+/// tailRatio in plain doubles, error 2^-45.
+HWY_INLINE V fastTailRatio(V a) {
+  static constexpr double c[] = {
+      0x1.89d3abe1f95b5p-1,  -0x1.54ad03f27c82cp-1,  0x1.fb31653875dfcp-2,
+      -0x1.410ed5f8934abp-2, 0x1.51f6329f6d96fp-3,   -0x1.1b1c253bcca3cp-4,
+      0x1.54b4d4c2b603cp-6,  -0x1.885930afee2efp-9,  -0x1.a2502987cbec1p-11,
+      0x1.1db394229326ap-11, -0x1.f1fbcca07c0dfp-15, -0x1.a2b4045aaad99p-15,
+      0x1.161c9b62bde20p-16, 0x1.22598b2d1ddf0p-18,  -0x1.451411d22579ep-19,
+      -0x1.577429a8052a1p-21};
+  const V inverse = hn::Div(set(1.0), hn::Add(a, set(5.0)));
+  return hn::Mul(polynomial(fma(set(-10.0), inverse, set(1.0)), c), inverse);
 }
 
 } // namespace HWY_NAMESPACE

@@ -1,10 +1,9 @@
-//===- Matmul.cpp - packing, panels, and the scalar definition of the sum
-//--------------------------------------===//
+//===- Matmul.cpp - packing, panels, and the scalar definition of the sum -===//
 //
 // The moving operand is packed one panel at a time, just before it is used, so that it stays in the
 // first cache whatever the partition stride.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "kilnrt/Numerics/Matmul.h"
 
@@ -14,7 +13,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
-#include <vector>
+#include <cstring>
 
 using kiln::isa::DType;
 
@@ -69,18 +68,27 @@ void StationaryTile::begin(size_t contraction, size_t columns) {
 }
 
 void StationaryTile::setRow(size_t row, const float *values) {
-  for (size_t column = 0; column < m; column += kPanelColumns)
-    std::copy_n(values + column, std::min(kPanelColumns, m - column),
-                data.get() + column * k + row * kPanelColumns);
+  float *to = data.get() + row * kPanelColumns;
+  size_t column = 0;
+  // Copies of a fixed size become two moves each.
+  for (; column + kPanelColumns <= m; column += kPanelColumns)
+    std::memcpy(to + column * k, values + column, kPanelColumns * sizeof(float));
+  if (column < m)
+    std::memcpy(to + column * k, values + column, (m - column) * sizeof(float));
 }
 
 void StationaryTile::pack(const OperandRows &rows, size_t contraction, size_t columns) {
   begin(contraction, columns);
-  std::vector<float> values(columns);
+  rowValues.resize(columns);
+  const bool denseFloats = rows.type == DType::Float32 && rows.elementStrideBytes == sizeof(float);
   for (size_t row = 0; row < contraction; ++row) {
-    loadRow(rows.type, rows.base + int64_t(row) * rows.rowStrideBytes, rows.elementStrideBytes,
-            columns, values.data());
-    setRow(row, values.data());
+    const std::byte *src = rows.base + int64_t(row) * rows.rowStrideBytes;
+    if (denseFloats) {
+      setRow(row, reinterpret_cast<const float *>(src));
+      continue;
+    }
+    loadRow(rows.type, src, rows.elementStrideBytes, columns, rowValues.data());
+    setRow(row, rowValues.data());
   }
 }
 

@@ -1,10 +1,9 @@
-//===- Power.cpp - x to the power y, rounded once
-//--------------------------------------------------------------===//
+//===- Power.cpp - x to the power y, rounded once -------------------------===//
 //
 // |x|^y = e^(y ln|x|) with the logarithm good to 2^-64, then the C standard's special cases.
 // Results near a rounding border, and denormal ones, are checked for being exact ties.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "AluKernels.h"
 #include "ExactPower.h"
@@ -80,7 +79,7 @@ HWY_INLINE VF powerVector(VF x, VF y) {
   const V bounded = clamp(w.hi, -200.0, 200.0);
   const V low = hn::IfThenElseZero(hn::Eq(bounded, w.hi), w.lo);
   V result = roundToOdd(expDD(DD{bounded, low}));
-  const M suspect = hn::Or(nearRoundingBorder(result), hn::Lt(result, set(0x1p-126)));
+  const M suspect = isRoundingUncertain(result);
   if (HWY_UNLIKELY(!hn::AllFalse(d, suspect)))
     result = settleExactPowers(magnitude, y, result);
   // A negative x needs an integer y, and an odd one keeps the sign.

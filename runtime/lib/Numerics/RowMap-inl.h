@@ -1,13 +1,11 @@
-//===- RowMap-inl.h - applying an exact function to a row of floats, per target
-//--------------------===//
+//===- RowMap-inl.h - applying an exact function to a row of floats, per target -===//
 //
-// Widens, evaluates, rounds once, and settles the few inputs whose rounding the evaluation is known
-// to get wrong (HardCases.h). Each input's result depends on that input alone, so vector width and
-// position in the row change no bit.
+// A function comes twice: `fast` in plain doubles and `exact` in double-double. The fast value is
+// rounded to fp32 unless it lies so near the middle of two floats that its error could matter; then
+// the exact one decides. Each result depends on its input alone, so vector width and position in
+// the row change no bit.
 //
-//===--------------------------------------------------------------------------------------------===//
-
-#include "HardCases.h"
+//===----------------------------------------------------------------------===//
 
 #if defined(KILNRT_NUMERICS_ROWMAP_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef KILNRT_NUMERICS_ROWMAP_INL_H
@@ -22,61 +20,59 @@ HWY_BEFORE_NAMESPACE();
 namespace kilnrt {
 namespace HWY_NAMESPACE {
 
-/// Replaces the results of inputs listed in `cases`. Rare: called for results near a rounding
-/// border.
-inline HWY_NOINLINE VF settleHardCases(VF x, VF y, HardCases cases) {
-  const DU32 du;
-  HWY_ALIGN uint32_t in[HWY_MAX_BYTES / 8], out[HWY_MAX_BYTES / 8];
-  hn::Store(hn::BitCast(du, x), du, in);
-  hn::Store(hn::BitCast(du, y), du, out);
-  for (size_t i = 0; i < hn::Lanes(du); ++i)
-    for (size_t c = 0; c < cases.count; ++c)
-      if (in[i] == cases.data[c].input)
-        out[i] = cases.data[c].result;
-  return hn::BitCast(DF32(), hn::Load(du, out));
-}
-
-/// Lanes whose double lies within 16 ulp of the middle between two normal floats.
-HWY_INLINE M nearRoundingBorder(V y) {
+/// Lanes whose rounding to fp32 an error of 2^-42 could change: values near the middle of two
+/// normal floats, and every one that becomes a denormal other than 0.
+HWY_INLINE M isRoundingUncertain(V y) {
   const DI64 di;
+  constexpr int64_t reach = 2048; // ulps, of 2^-53
   const auto bits = hn::BitCast(di, y);
   const auto distance =
-      hn::And(hn::Add(bits, hn::Set(di, 16 - 0x10000000)), hn::Set(di, 0x1FFFFFFF));
-  return hn::RebindMask(D64(), hn::Lt(distance, hn::Set(di, 32)));
+      hn::And(hn::Add(bits, hn::Set(di, reach - 0x10000000)), hn::Set(di, 0x1FFFFFFF));
+  const M nearMiddle = hn::RebindMask(D64(), hn::Lt(distance, hn::Set(di, 2 * reach)));
+  const V a = hn::Abs(y);
+  return hn::Or(nearMiddle, hn::And(hn::Lt(a, set(0x1.1p-126)), hn::Gt(a, set(0x1p-151))));
 }
 
-/// One vector of Fn, correctly rounded. Fn::watch is a zero of the function around which the
-/// evaluation is only absolutely accurate (NaN: none).
+/// One vector of Fn from its exact form. Out of line: rare.
 template <class Fn>
-HWY_INLINE VF mapVector(VF x, HardCases cases) {
+HWY_NOINLINE VF mapExactly(VF x) {
+  const DD y = Fn::exact(hn::PromoteTo(D64(), x));
+  // An infinite part has no meaningful rest.
+  const V sum = hn::Add(y.hi, y.lo);
+  const V hi = hn::IfThenElse(hn::Eq(sum, sum), sum, y.hi);
+  return narrow(roundToOdd({hi, hn::Sub(y.lo, hn::Sub(hi, y.hi))}));
+}
+
+/// One vector of Fn, correctly rounded. Fn::watch is a zero of the function around which the fast
+/// form is only absolutely accurate (NaN: none).
+template <class Fn>
+HWY_INLINE VF mapVector(VF x) {
   const D64 d;
   const V wide = hn::PromoteTo(d, x);
-  const V y = roundToOdd(Fn::evaluate(wide));
+  const V y = Fn::fast(wide);
+  M uncertain = isRoundingUncertain(y);
+  if constexpr (Fn::watch == Fn::watch)
+    uncertain = hn::Or(uncertain, hn::Lt(hn::Abs(hn::Sub(wide, set(Fn::watch))), set(0x1p-6)));
   VF result = narrow(y);
-  if (cases.count != 0) {
-    M suspect = nearRoundingBorder(y);
-    if constexpr (Fn::watch == Fn::watch)
-      suspect = hn::Or(suspect, hn::Lt(hn::Abs(hn::Sub(wide, set(Fn::watch))), set(0x1p-8)));
-    if (HWY_UNLIKELY(!hn::AllFalse(d, suspect)))
-      result = settleHardCases(x, result, cases);
-  }
+  if (HWY_UNLIKELY(!hn::AllFalse(d, uncertain)))
+    result = mapExactly<Fn>(x);
   return keepNan(x, Fn::special(x, result));
 }
 
 /// out[i] = Fn(x[i]) for i < n. `out` may be `x`.
 template <class Fn>
-HWY_INLINE void mapRow(const float *x, float *out, size_t n, HardCases cases) {
+HWY_INLINE void mapRow(const float *x, float *out, size_t n) {
   const DF32 df;
   const size_t lanes = hn::Lanes(df);
   size_t i = 0;
   for (; i + lanes <= n; i += lanes)
-    hn::StoreU(mapVector<Fn>(hn::LoadU(df, x + i), cases), df, out + i);
+    hn::StoreU(mapVector<Fn>(hn::LoadU(df, x + i)), df, out + i);
   if (i == n)
     return;
   HWY_ALIGN float tail[HWY_MAX_BYTES / 8] = {};
   for (size_t j = i; j < n; ++j)
     tail[j - i] = x[j];
-  hn::Store(mapVector<Fn>(hn::Load(df, tail), cases), df, tail);
+  hn::Store(mapVector<Fn>(hn::Load(df, tail)), df, tail);
   for (size_t j = i; j < n; ++j)
     out[j] = tail[j - i];
 }

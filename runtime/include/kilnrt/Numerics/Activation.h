@@ -1,5 +1,4 @@
-//===- Activation.h - the Scalar Engine's functions
-//----------------------------------------------------===//
+//===- Activation.h - the Scalar Engine's functions -----------------------===//
 //
 // Every function of isa::ActFn is the exact real function rounded once to fp32 (round to nearest
 // even, denormals kept), so any implementation that rounds correctly gives the same bits, and so

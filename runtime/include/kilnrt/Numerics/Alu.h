@@ -1,5 +1,4 @@
-//===- Alu.h - the ALU operators
-//---------------------------------------------------------------------------===//
+//===- Alu.h - the ALU operators ------------------------------------------===//
 //
 // x is the left argument, y the right; unary operators ignore y. A reverse flag swaps them.
 //

@@ -1,5 +1,4 @@
-//===- Matmul.h - the Tensor Engine's sum
-//--------------------------------------------------------------------===//
+//===- Matmul.h - the Tensor Engine's sum ---------------------------------===//
 //
 // out[m][n] = or += sum over k of S[k][m] * V[k][n]: S is the stationary operand, V the moving one,
 // both with the contraction k along partitions. The order of the sum is part of the definition:
@@ -23,6 +22,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace kilnrt {
 
@@ -65,6 +65,7 @@ public:
 private:
   size_t k = 0, m = 0, capacity = 0;
   std::unique_ptr<float[]> data;
+  std::vector<float> rowValues; // one row on its way
 };
 
 /// The fast kernel. `out` holds M rows of N floats, row m at out + m * outRowStrideBytes (4-byte
