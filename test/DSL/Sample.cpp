@@ -1,8 +1,8 @@
-//===- Sample.cpp - a kernel file as an author writes it ---------------------------------------------------===//
+//===- Sample.cpp - a kernel file as an author writes it ------------------===//
 //
 // Compiled by every supported host compiler with warnings as errors, loaded, and traced.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "nl/nl.h"
 
@@ -34,7 +34,8 @@ Tensor matmul_tiled(Tensor lhsT, Tensor rhs) {
       for (Chunk k : nl::tiles(K, TK)) {
         Tensor b = nl::ndarray({k.size, n.size}, rhs.dtype());
         nisa::dma_copy({.dst = b, .src = rhs(k, n)});
-        nisa::nc_matmul({.dst = acc, .stationary = panel[k.index], .moving = b, .accumulate = k.index > 0});
+        nisa::nc_matmul(
+            {.dst = acc, .stationary = panel[k.index], .moving = b, .accumulate = k.index > 0});
       }
       Tensor out = nl::ndarray({m.size, n.size}, result.dtype());
       nisa::tensor_copy(out, acc);
@@ -53,7 +54,8 @@ std::pair<Tensor, Tensor> softmax(Tensor x, float scale) {
   for (Chunk r : nl::tiles(rows, 128)) {
     Tensor t = nl::load(x(r, _));
     Tensor low = nl::ndarray({r.size, 1}, nl::float32), sum = nl::ndarray({r.size, 1}, nl::float32);
-    Tensor inverse = nl::ndarray({r.size, 1}, nl::float32), e = nl::ndarray({r.size, columns}, nl::bfloat16);
+    Tensor inverse = nl::ndarray({r.size, 1}, nl::float32),
+           e = nl::ndarray({r.size, columns}, nl::bfloat16);
     nisa::tensor_reduce({.dst = low, .op = nl::maximum, .data = t, .axis = 1});
     nisa::tensor_scalar({.dst = low, .data = low, .op0 = nl::multiply, .operand0 = -scale});
     nisa::activation({.dst = e,

@@ -1,18 +1,18 @@
-//===- core.h - tensors, shapes, dtypes and views ------------------------------------------------===//
+//===- core.h - tensors, shapes, dtypes and views -------------------------===//
 //
 // The first layer of the kernel language: handles of tensors and the views cut out of them.
 //
 //   nl::Tensor a = nl::ndarray({128, 512}, nl::float32);            // a tile in SBUF
 //   nl::Tensor top = a(nl::slice(0, 64), nl::_);                    // its first 64 partitions
-//   nl::Tensor pairs = a.reshape({128, 256, 2}).permute({0, 2, 1}); // free dims regrouped and swapped
+//   nl::Tensor pairs = a.reshape({128, 256, 2}).permute({0, 2, 1}); // free dims split, swapped
 //
-// A tensor is storage (buffer, shape, dtype, perhaps an address and a name) that a kernel declares while
-// it is traced; a handle names a strided view of it. Views cost nothing on the device: they are folded
-// into the instruction that uses them.
+// A tensor is storage (buffer, shape, dtype, perhaps an address and a name) that a kernel declares
+// while it is traced; a handle names a strided view of it. Views cost nothing on the device: they
+// are folded into the instruction that uses them.
 //
-// A view has up to five dims. Element (i0, i1, ...) lies at `offset + stride0 * i0 + stride1 * i1 + ...`
-// of the storage, counted in elements. On chip dim 0 is the partition dim: it keeps its place, is never
-// strided, and every partition is accessed alike.
+// A view has up to five dims. Element (i0, i1, ...) lies at `offset + stride0 * i0 + stride1 * i1 +
+// ...` of the storage, counted in elements. On chip dim 0 is the partition dim: it keeps its place,
+// is never strided, and every partition is accessed alike.
 //
 //   t of 64x64x64 in SBUF   | becomes | h of 4x128x32 in HBM      | becomes
 //   t(0, 0, 10)             | 1x1     | h(0)                      | 128x32
@@ -20,10 +20,10 @@
 //   t(nl::_, 0, 10)         | 64x1    | h(nl::dots, slice(0, 16)) | 4x128x16
 //   t(0)                    | 1x64x64 | h(ds(1, 2))               | 2x128x32
 //
-// Names in nl clash with those of the C library (exp, log, sqrt): write nl:: in front of them, and never
-// `using namespace nl`.
+// Names in nl clash with those of the C library (exp, log, sqrt): write nl:: in front of them, and
+// never `using namespace nl`.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef NL_CORE_H
 #define NL_CORE_H
@@ -42,7 +42,7 @@ namespace nl {
 
 class Tensor;
 
-//---- places ------------------------------------------------------------------------------------===//
+//---- places -------------------------------------------------------------===//
 
 /// A line of the author's source. Every function that can fail takes one as its last, defaulted
 /// parameter, so that a message points at the call; nobody passes it by hand, except a helper that
@@ -52,12 +52,13 @@ struct SrcLoc {
   unsigned line = 0;
   /// The place of the call whose default argument this is. (std::source_location would do, but not
   /// with every compiler.)
-  static constexpr SrcLoc current(const char *file = __builtin_FILE(), unsigned line = __builtin_LINE()) {
+  static constexpr SrcLoc current(const char *file = __builtin_FILE(),
+                                  unsigned line = __builtin_LINE()) {
     return {file, line};
   }
 };
 
-//---- dtypes and buffers ------------------------------------------------------------------------===//
+//---- dtypes and buffers -------------------------------------------------===//
 
 /// Element types. Engines compute in float32 and round once when they write; the dtype of the
 /// destination is the cast.
@@ -70,18 +71,18 @@ inline constexpr DType uint8 = DType::uint8;       ///< 1 byte; predicates too
 
 /// Where a tensor lives.
 enum class Buffer : uint8_t { sbuf, psum, private_hbm, shared_hbm };
-inline constexpr Buffer sbuf = Buffer::sbuf; ///< on chip: 128 partitions of 212,984 usable bytes
-inline constexpr Buffer psum = Buffer::psum; ///< on chip, written by matmuls: 128 partitions, 8 banks of 2 KiB
+inline constexpr Buffer sbuf = Buffer::sbuf; ///< on chip: what engines read and write
+inline constexpr Buffer psum = Buffer::psum; ///< on chip: what matmuls write, in banks
 inline constexpr Buffer private_hbm = Buffer::private_hbm; ///< device memory of one program
 inline constexpr Buffer hbm = Buffer::private_hbm;         ///< the same
-inline constexpr Buffer shared_hbm = Buffer::shared_hbm;   ///< device memory; what a kernel returns lives here
+inline constexpr Buffer shared_hbm = Buffer::shared_hbm;   ///< device memory; results live here
 
 constexpr bool is_sbuf(Buffer b) { return b == Buffer::sbuf; }
 constexpr bool is_psum(Buffer b) { return b == Buffer::psum; }
 constexpr bool is_on_chip(Buffer b) { return is_sbuf(b) || is_psum(b); }
 constexpr bool is_hbm(Buffer b) { return !is_on_chip(b); }
 
-//---- numbers and shapes ------------------------------------------------------------------------===//
+//---- numbers and shapes -------------------------------------------------===//
 
 namespace detail {
 
@@ -143,7 +144,7 @@ private:
   unsigned count = 0;
 };
 
-//---- subscripts --------------------------------------------------------------------------------===//
+//---- subscripts ---------------------------------------------------------===//
 
 /// `nl::_` takes a whole dim: Python's `:`.
 struct Whole {};
@@ -170,9 +171,9 @@ struct Slice {
   int64_t step = 1;
   bool fromEnd = true; ///< negative bounds count from the end
 };
-/// Elements start, start + step, ... below `stop`: Python's `start:stop:step`. Negative bounds count from
-/// the end, `nl::_` leaves a bound open. On chip dim 0 takes step 1 only.
-/// Checks V-01, V-02, P-08, P-14.
+/// Elements start, start + step, ... below `stop`: Python's `start:stop:step`. Negative bounds
+/// count from the end, `nl::_` leaves a bound open. On chip dim 0 takes step 1 only. Checks V-01,
+/// V-02, P-08, P-14.
 constexpr Slice slice(detail::Bound start, detail::Bound stop, int64_t step = 1) {
   return {start, stop, step, true};
 }
@@ -181,8 +182,8 @@ constexpr Slice ds(detail::Int start, detail::Int size) {
   return {start.value, start.value + size.value, 1, false};
 }
 
-/// A piece of a dim that `nl::tiles` cut: the index-th, `size` elements from `start` on. It stands for
-/// its own slice in a subscript.
+/// A piece of a dim that `nl::tiles` cut: the index-th, `size` elements from `start` on. It stands
+/// for its own slice in a subscript.
 struct Chunk {
   int64_t index = 0, start = 0, size = 0;
   constexpr int64_t end() const { return start + size; }
@@ -208,7 +209,8 @@ struct IndexList {
   Index values[maxRank] = {Whole{}, Whole{}, Whole{}, Whole{}, Whole{}};
   unsigned count = 0; ///< as written; more than maxRank are counted only
   SrcLoc loc;
-  constexpr IndexList(std::initializer_list<Index> list, SrcLoc place = SrcLoc::current()) : loc(place) {
+  constexpr IndexList(std::initializer_list<Index> list, SrcLoc place = SrcLoc::current())
+      : loc(place) {
     for (const Index &i : list) {
       if (count < maxRank)
         values[count] = i;
@@ -241,17 +243,19 @@ using Pattern = std::vector<Step>;
 
 /// Options of Tensor::ap.
 struct ApOptions {
-  std::optional<int64_t> offset = {}; ///< first element, in elements of the pattern's dtype; 0 when absent
-  std::optional<DType> dtype = {};    ///< reads the storage as this dtype; steps and counts are in its elements
+  std::optional<int64_t> offset =
+      {}; ///< first element, in elements of the pattern's dtype; 0 when absent
+  std::optional<DType> dtype =
+      {}; ///< reads the storage as this dtype; steps and counts are in its elements
 };
 
-//---- the tensor handle -------------------------------------------------------------------------===//
+//---- the tensor handle --------------------------------------------------===//
 
-/// A view of a tensor. A cheap value: copying a handle copies no data, and assigning one only makes the
-/// variable name another view, as in Python. A default-constructed handle names nothing yet.
+/// A view of a tensor. A cheap value: copying a handle copies no data, and assigning one only makes
+/// the variable name another view, as in Python. A default-constructed handle names nothing yet.
 ///
-/// Everything but the elements is known while the kernel is traced. Elements are not: a tile cannot be
-/// asked in an `if`.
+/// Everything but the elements is known while the kernel is traced. Elements are not: a tile cannot
+/// be asked in an `if`.
 class Tensor {
 public:
   Tensor() = default;
@@ -259,7 +263,8 @@ public:
   Tensor &operator=(const Tensor &) & = default;
   explicit Tensor(const detail::View &v) : view_(v) {}
 
-  //-- what is known ---------------------------------------------------------------------------------
+  //-- what is known
+  //---------------------------------------------------------------------------------
 
   unsigned rank() const { return view_.rank; }
   unsigned ndim() const { return view_.rank; }
@@ -267,8 +272,8 @@ public:
   Shape strides() const { return list(view_.stride); }
   /// Extent of dim `i`; negative dims count from the end.
   int64_t dim(int i, SrcLoc loc = SrcLoc::current()) const;
-  /// All extents of a tensor that must have N dims: `const auto [K, M] = lhsT.dims<2>();`. Another rank
-  /// ends the trace (K-10).
+  /// All extents of a tensor that must have N dims: `const auto [K, M] = lhsT.dims<2>();`. Another
+  /// rank ends the trace (K-10).
   template <unsigned N>
   std::array<int64_t, N> dims(SrcLoc loc = SrcLoc::current()) const {
     std::array<int64_t, N> extents{};
@@ -284,9 +289,11 @@ public:
       n *= view_.shape[i];
     return n;
   }
-  /// First element of the view in its storage; on chip counted as partition * elements of a partition +
-  /// element in the partition.
-  int64_t offset() const { return view_.offset + (onChip() ? view_.partition * view_.stride[0] : 0); }
+  /// First element of the view in its storage; on chip counted as partition * elements of a
+  /// partition + element in the partition.
+  int64_t offset() const {
+    return view_.offset + (onChip() ? view_.partition * view_.stride[0] : 0);
+  }
   DType dtype() const { return view_.dtype; }
   Buffer buffer() const { return view_.buffer; }
   /// The author's name of the storage, or an empty string.
@@ -296,11 +303,12 @@ public:
   /// Whether the elements lie side by side in row-major order; on chip inside each partition.
   bool is_contiguous() const;
 
-  //-- subscripts --------------------------------------------------------------------------------------
+  //-- subscripts
+  //--------------------------------------------------------------------------------------
 
-  /// The part of the tensor the subscripts select; missing ones take whole dims. An integer drops its
-  /// dim, except that on chip dim 0 stays as extent 1 and at least two dims stay, in HBM at least one.
-  /// Checks V-01, V-02, V-03, P-08, P-14.
+  /// The part of the tensor the subscripts select; missing ones take whole dims. An integer drops
+  /// its dim, except that on chip dim 0 stays as extent 1 and at least two dims stay, in HBM at
+  /// least one. Checks V-01, V-02, V-03, P-08, P-14.
   Tensor operator()(detail::Index i0, SrcLoc loc = SrcLoc::current()) const {
     const detail::Index list[] = {i0};
     return subscript(list, 1, loc);
@@ -309,7 +317,8 @@ public:
     const detail::Index list[] = {i0, i1};
     return subscript(list, 2, loc);
   }
-  Tensor operator()(detail::Index i0, detail::Index i1, detail::Index i2, SrcLoc loc = SrcLoc::current()) const {
+  Tensor operator()(detail::Index i0, detail::Index i1, detail::Index i2,
+                    SrcLoc loc = SrcLoc::current()) const {
     const detail::Index list[] = {i0, i1, i2};
     return subscript(list, 3, loc);
   }
@@ -318,26 +327,30 @@ public:
     const detail::Index list[] = {i0, i1, i2, i3};
     return subscript(list, 4, loc);
   }
-  Tensor operator()(detail::Index i0, detail::Index i1, detail::Index i2, detail::Index i3, detail::Index i4,
-                    SrcLoc loc = SrcLoc::current()) const {
+  Tensor operator()(detail::Index i0, detail::Index i1, detail::Index i2, detail::Index i3,
+                    detail::Index i4, SrcLoc loc = SrcLoc::current()) const {
     const detail::Index list[] = {i0, i1, i2, i3, i4};
     return subscript(list, 5, loc);
   }
   /// The same with brackets: `t[{_, slice(0, 64)}]`.
-  Tensor operator[](detail::IndexList list) const { return subscript(list.values, list.count, list.loc); }
+  Tensor operator[](detail::IndexList list) const {
+    return subscript(list.values, list.count, list.loc);
+  }
 
-  //-- views -------------------------------------------------------------------------------------------
+  //-- views
+  //-------------------------------------------------------------------------------------------
   // S, T and o are shape, strides and offset; primes mark the result.
 
   /// S'_d = ceil((end - start) / step), T'_d = step * T_d, o' = o + start * T_d.
   /// Checks V-01, V-02, P-08, P-14.
-  Tensor slice(int dim, int64_t start, int64_t end, int64_t step = 1, SrcLoc loc = SrcLoc::current()) const;
+  Tensor slice(int dim, int64_t start, int64_t end, int64_t step = 1,
+               SrcLoc loc = SrcLoc::current()) const;
   /// Drops dim d: o' = o + index * T_d. On chip d is not 0. Checks V-01, V-06.
   Tensor select(int dim, int64_t index, SrcLoc loc = SrcLoc::current()) const;
   /// S'_k = S_order(k), T'_k = T_order(k); on chip order(0) = 0. Checks V-03, V-06.
   Tensor permute(const Shape &order, SrcLoc loc = SrcLoc::current()) const;
-  /// Repeats dim d, of extent 1, `size` times: S'_d = size, T'_d = 0. On chip d is not 0. The result is
-  /// only read from. Checks V-06, V-07.
+  /// Repeats dim d, of extent 1, `size` times: S'_d = size, T'_d = 0. On chip d is not 0. The
+  /// result is only read from. Checks V-06, V-07.
   Tensor broadcast(int dim, int64_t size, SrcLoc loc = SrcLoc::current()) const;
   /// Inserts a dim of extent 1 in front of dim d (d = rank appends it). On chip d is not 0.
   /// Checks V-06, S-06.
@@ -347,35 +360,40 @@ public:
   /// Splits dim d into `shape`, whose product is S_d; one extent may be -1. On chip d is not 0.
   /// Checks V-04, V-06, S-06.
   Tensor reshape_dim(int dim, const Shape &shape, SrcLoc loc = SrcLoc::current()) const;
-  /// Merges dims first..last, which must be adjacent in memory: T_k = T_(k+1) * S_(k+1). On chip first is
-  /// not 0. Checks V-05, V-06.
+  /// Merges dims first..last, which must be adjacent in memory: T_k = T_(k+1) * S_(k+1). On chip
+  /// first is not 0. Checks V-05, V-06.
   Tensor flatten_dims(int first, int last, SrcLoc loc = SrcLoc::current()) const;
-  /// Regroups the elements, in row-major order, without moving them; one extent may be -1. On chip dim 0
-  /// keeps its extent. Checks V-04, V-05, S-06.
+  /// Regroups the elements, in row-major order, without moving them; one extent may be -1. On chip
+  /// dim 0 keeps its extent. Checks V-04, V-05, S-06.
   Tensor reshape(const Shape &shape, SrcLoc loc = SrcLoc::current()) const;
-  /// The same bits as another dtype; the last dim grows or shrinks by the ratio of the sizes. The last
-  /// dim must be contiguous and divide evenly. Checks D-15.
+  /// The same bits as another dtype; the last dim grows or shrinks by the ratio of the sizes. The
+  /// last dim must be contiguous and divide evenly. Checks D-15.
   Tensor view(DType dtype, SrcLoc loc = SrcLoc::current()) const;
   /// A raw access pattern over the whole storage, for layouts the other views cannot say. Only on a
   /// tensor no view was taken of. On chip the first pair is [elements of a partition, partitions].
   /// Checks V-10, V-11, V-16, P-02, S-06.
-  Tensor ap(const Pattern &pattern, const ApOptions &options = {}, SrcLoc loc = SrcLoc::current()) const;
+  Tensor ap(const Pattern &pattern, const ApOptions &options = {},
+            SrcLoc loc = SrcLoc::current()) const;
 
-  //-- misuse the host compiler explains -----------------------------------------------------------------
+  //-- misuse the host compiler explains
+  //-----------------------------------------------------------------
 
   /// C-01: `if (tile)`, `tile && x`, `!tile`.
   template <class T>
     requires std::is_same_v<T, bool>
   explicit operator T() const {
-    static_assert(detail::never<T>, "a tile has no value while the kernel is traced: an element-wise condition is a 0/1 "
-                                    "tile made by a comparison operator of nisa::tensor_scalar or nisa::tensor_tensor");
+    static_assert(
+        detail::never<T>,
+        "a tile has no value while the kernel is traced: an element-wise condition is a 0/1 "
+        "tile made by a comparison operator of nisa::tensor_scalar or nisa::tensor_tensor");
     return false;
   }
   /// `t(_, s) = x` would only rebind a temporary handle.
   template <class T>
   void operator=(const T &) && {
-    static_assert(detail::never<T>, "assigning to a view moves no data: write nisa::tensor_copy(view, tile) on chip, "
-                                    "nisa::dma_copy(view, tile) or nl::store(view, tile) to HBM");
+    static_assert(detail::never<T>,
+                  "assigning to a view moves no data: write nisa::tensor_copy(view, tile) on chip, "
+                  "nisa::dma_copy(view, tile) or nl::store(view, tile) to HBM");
   }
 
   /// The view itself; for libkiln.
@@ -395,7 +413,7 @@ private:
   detail::View view_{};
 };
 
-//---- declarations ------------------------------------------------------------------------------===//
+//---- declarations -------------------------------------------------------===//
 
 /// A place chosen by hand: first partition, and byte in the usable part of each partition.
 struct Address {
@@ -409,12 +427,12 @@ struct NdarrayOptions {
   std::optional<Address> address = {}; ///< on chip; absent: the compiler places the tensor
 };
 
-/// A new tensor with unwritten elements. On chip it has two to five dims, dim 0 counts partitions, and
-/// the rest fits a partition. A tensor declared inside a loop is a new one in every iteration, so its
-/// memory can rotate; one declared outside makes iterations wait for each other.
-/// Checks P-01, P-02, M-02, M-03, M-06, M-07, M-13.
-Tensor ndarray(const Shape &shape, DType dtype, Buffer buffer = sbuf, const NdarrayOptions &options = {},
-               SrcLoc loc = SrcLoc::current());
+/// A new tensor with unwritten elements. On chip it has two to five dims, dim 0 counts partitions,
+/// and the rest fits a partition. A tensor declared inside a loop is a new one in every iteration,
+/// so its memory can rotate; one declared outside makes iterations wait for each other. Checks
+/// P-01, P-02, M-02, M-03, M-06, M-07, M-13.
+Tensor ndarray(const Shape &shape, DType dtype, Buffer buffer = sbuf,
+               const NdarrayOptions &options = {}, SrcLoc loc = SrcLoc::current());
 
 } // namespace nl
 

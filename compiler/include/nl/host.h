@@ -1,15 +1,15 @@
-//===- host.h - run kernels from an ordinary C++ program ------------------------------------------===//
+//===- host.h - run kernels from an ordinary C++ program ------------------===//
 //
 // A program that includes this file can run the kernels it registers, on arrays of the host:
 //
-//   nl::Array a("rand:1000:float32:1"), b("rand:1000:float32:2");   // as on the command line of kiln
-//   nl::Array c = nl::execute("vector_add", {a, b}).front();
-//   bool right = c[17] == float(a[17] + b[17]);
+//   nl::Array a("rand:1000:float32:1"), b("rand:1000:float32:2");   // as on the command line of
+//   kiln nl::Array c = nl::execute("vector_add", {a, b}).front(); bool right = c[17] == float(a[17]
+//   + b[17]);
 //
-// `execute` traces the kernel for its arguments, compiles it, and runs the streams on the executor with
-// all checks on. Kernel files do not need this header: `kiln run` does the same from outside.
+// `execute` traces the kernel for its arguments, compiles it, and runs the streams on the executor
+// with all checks on. Kernel files do not need this header: `kiln run` does the same from outside.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef NL_HOST_H
 #define NL_HOST_H
@@ -22,8 +22,8 @@
 
 namespace nl {
 
-/// A tensor on the host: row-major, in a device dtype. Values are read and written as double, which holds
-/// every value of every dtype.
+/// A tensor on the host: row-major, in a device dtype. Values are read and written as double, which
+/// holds every value of every dtype.
 class Array {
 public:
   /// All zeros. Throws RunError when the shape has no or too many elements.
@@ -38,9 +38,11 @@ public:
   /// Element at a row-major position. Precondition: 0 <= i < size().
   double operator[](int64_t i) const;
   /// Element of a matrix.
-  double operator()(int64_t row, int64_t column) const { return (*this)[row * extents.back() + column]; }
-  /// Writes an element: the value as float32, rounded to the dtype (int32: the value itself, which must
-  /// fit).
+  double operator()(int64_t row, int64_t column) const {
+    return (*this)[row * extents.back() + column];
+  }
+  /// Writes an element: the value as float32, rounded to the dtype (int32: the value itself, which
+  /// must fit).
   void set(int64_t i, double value);
   /// Equal dtype, shape and bits: NaN equals the same NaN, 0 does not equal -0.
   bool sameBits(const Array &other) const {
@@ -69,10 +71,12 @@ private:
 };
 
 namespace detail {
-std::vector<Array> execute(const PluginInfo &kernels, const char *kernel, const std::vector<Value> &args);
+std::vector<Array> execute(const PluginInfo &kernels, const char *kernel,
+                           const std::vector<Value> &args);
 } // namespace detail
 
-/// Runs the registered kernel `name`; returns its results, then its InOut parameters. Throws RunError.
+/// Runs the registered kernel `name`; returns its results, then its InOut parameters. Throws
+/// RunError.
 inline std::vector<Array> execute(const char *name, const std::vector<Value> &args) {
   return detail::execute(*kiln_plugin(), name, args);
 }

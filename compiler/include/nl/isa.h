@@ -1,19 +1,20 @@
-//===- isa.h - one function for each instruction --------------------------------------------------===//
+//===- isa.h - one function for each instruction --------------------------===//
 //
 // `nisa::` holds the instructions of a NeuronCore, named and ordered as in NKI: the Python call
 // `nisa.activation(dst=y, op=nl.exp, data=x)` is written
 //
 //   nisa::activation({.dst = y, .op = nl::exp, .data = x});
 //
-// Destinations come first and are explicit. Operands of one instruction use the same number of partitions
-// and the same number of elements in each, paired by their position in row-major order; hardware never
-// repeats a partition or a free dim by itself. Operators (`nl::add`, `nl::exp`, ...) are objects that are
-// passed as arguments. Short instructions also take their operands by position.
+// Destinations come first and are explicit. Operands of one instruction use the same number of
+// partitions and the same number of elements in each, paired by their position in row-major order;
+// hardware never repeats a partition or a free dim by itself. Operators (`nl::add`, `nl::exp`, ...)
+// are objects that are passed as arguments. Short instructions also take their operands by
+// position.
 //
-// Every function checks the rules it names at the line of the call and records one instruction. A broken
-// rule is reported and tracing goes on, so that one run shows all mistakes.
+// Every function checks the rules it names at the line of the call and records one instruction. A
+// broken rule is reported and tracing goes on, so that one run shows all mistakes.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef NL_ISA_H
 #define NL_ISA_H
@@ -22,7 +23,7 @@
 
 namespace nl {
 
-//---- operators ---------------------------------------------------------------------------------===//
+//---- operators ----------------------------------------------------------===//
 
 /// An operator: of the ALUs (`op`, `op0`, `op1`, `reduce_op`), a function of the Scalar Engine
 /// (`op` of nisa::activation), or both. A default-constructed one is Python's None.
@@ -37,47 +38,51 @@ constexpr Op alu(const char *name, int16_t number) { return {name, number, -1}; 
 constexpr Op function(const char *name, int16_t number) { return {name, -1, number}; }
 } // namespace detail
 
-// Arithmetic and logic, on float32 inside; x is the left argument, y the right. The first six and the
-// logical and bitwise and/or/xor are legal reduction operators (D-17).
-inline constexpr Op add = detail::alu("add", 1);                      ///< x + y
-inline constexpr Op subtract = detail::alu("subtract", 2);            ///< x - y
-inline constexpr Op multiply = detail::alu("multiply", 3);            ///< x * y
-inline constexpr Op maximum = detail::alu("maximum", 4);              ///< the larger; NaN if either is NaN
-inline constexpr Op minimum = detail::alu("minimum", 5);              ///< the smaller; NaN if either is NaN
-inline constexpr Op equal = detail::alu("equal", 6);                  ///< 1 if x == y, else 0
-inline constexpr Op not_equal = detail::alu("not_equal", 7);          ///< 1 if x != y, else 0
-inline constexpr Op greater_equal = detail::alu("greater_equal", 8);  ///< 1 if x >= y, else 0
-inline constexpr Op greater = detail::alu("greater", 9);              ///< 1 if x > y, else 0
-inline constexpr Op less_equal = detail::alu("less_equal", 10);       ///< 1 if x <= y, else 0
-inline constexpr Op less = detail::alu("less", 11);                   ///< 1 if x < y, else 0
-inline constexpr Op logical_and = detail::alu("logical_and", 12);     ///< 1 if both are not 0
-inline constexpr Op logical_or = detail::alu("logical_or", 13);       ///< 1 if one is not 0
-inline constexpr Op logical_xor = detail::alu("logical_xor", 14);     ///< 1 if exactly one is not 0
-inline constexpr Op power = detail::alu("power", 15);                 ///< x to the power y; GpSimd only
+// Arithmetic and logic, on float32 inside; x is the left argument, y the right. The first five and
+// the logical and bitwise and/or/xor are legal reduction operators (D-17).
+inline constexpr Op add = detail::alu("add", 1);             ///< x + y
+inline constexpr Op subtract = detail::alu("subtract", 2);   ///< x - y
+inline constexpr Op multiply = detail::alu("multiply", 3);   ///< x * y
+inline constexpr Op maximum = detail::alu("maximum", 4);     ///< the larger; NaN if either is NaN
+inline constexpr Op minimum = detail::alu("minimum", 5);     ///< the smaller; NaN if either is NaN
+inline constexpr Op equal = detail::alu("equal", 6);         ///< 1 if x == y, else 0
+inline constexpr Op not_equal = detail::alu("not_equal", 7); ///< 1 if x != y, else 0
+inline constexpr Op greater_equal = detail::alu("greater_equal", 8); ///< 1 if x >= y, else 0
+inline constexpr Op greater = detail::alu("greater", 9);             ///< 1 if x > y, else 0
+inline constexpr Op less_equal = detail::alu("less_equal", 10);      ///< 1 if x <= y, else 0
+inline constexpr Op less = detail::alu("less", 11);                  ///< 1 if x < y, else 0
+inline constexpr Op logical_and = detail::alu("logical_and", 12);    ///< 1 if both are not 0
+inline constexpr Op logical_or = detail::alu("logical_or", 13);      ///< 1 if one is not 0
+inline constexpr Op logical_xor = detail::alu("logical_xor", 14);    ///< 1 if exactly one is not 0
+inline constexpr Op power = detail::alu("power", 15); ///< x to the power y; GpSimd only
 
 // Raw bits of integer tiles, on the Vector Engine (D-08).
-inline constexpr Op invert = detail::alu("invert", 19);             ///< every bit of x inverted
-inline constexpr Op bitwise_and = detail::alu("bitwise_and", 20);   ///< x & y
-inline constexpr Op bitwise_or = detail::alu("bitwise_or", 21);     ///< x | y
-inline constexpr Op bitwise_xor = detail::alu("bitwise_xor", 22);   ///< x ^ y
-inline constexpr Op left_shift = detail::alu("left_shift", 23);     ///< x << y, zero fill
-inline constexpr Op right_shift = detail::alu("right_shift", 24);   ///< x >> y, zero fill, signed types too
+inline constexpr Op invert = detail::alu("invert", 19);           ///< every bit of x inverted
+inline constexpr Op bitwise_and = detail::alu("bitwise_and", 20); ///< x & y
+inline constexpr Op bitwise_or = detail::alu("bitwise_or", 21);   ///< x | y
+inline constexpr Op bitwise_xor = detail::alu("bitwise_xor", 22); ///< x ^ y
+inline constexpr Op left_shift = detail::alu("left_shift", 23);   ///< x << y, zero fill
+inline constexpr Op right_shift =
+    detail::alu("right_shift", 24); ///< x >> y, zero fill, signed types too
 
 // Both an ALU operator and a function of the Scalar Engine.
-inline constexpr Op abs{"abs", 16, 24};               ///< x without its sign
-inline constexpr Op rsqrt{"rsqrt", 17, 21};           ///< 1 / sqrt(x); as a function in [2^-87, 2^97]
+inline constexpr Op abs{"abs", 16, 24};     ///< x without its sign
+inline constexpr Op rsqrt{"rsqrt", 17, 21}; ///< 1 / sqrt(x); as a function in [2^-87, 2^97]
 inline constexpr Op reciprocal{"reciprocal", 18, 22}; ///< 1 / x; as a function in [2^-42, 2^42]
 
-// Functions of the Scalar Engine: exact, rounded once. Outside a stated domain hardware extrapolates.
-inline constexpr Op copy = detail::function("copy", 0);       ///< x
-inline constexpr Op square = detail::function("square", 1);   ///< x * x
-inline constexpr Op sigmoid = detail::function("sigmoid", 2); ///< 1 / (1 + exp(-x))
-inline constexpr Op relu = detail::function("relu", 3);       ///< max(x, 0)
-inline constexpr Op gelu = detail::function("gelu", 4);       ///< x * Phi(x)
-inline constexpr Op gelu_dx = detail::function("gelu_dx", 5); ///< its derivative
-inline constexpr Op gelu_apprx_tanh = detail::function("gelu_apprx_tanh", 6);       ///< gelu by tanh
-inline constexpr Op gelu_apprx_sigmoid = detail::function("gelu_apprx_sigmoid", 7); ///< x * sigmoid(1.702 x)
-inline constexpr Op gelu_apprx_sigmoid_dx = detail::function("gelu_apprx_sigmoid_dx", 8); ///< its derivative
+// Functions of the Scalar Engine: exact, rounded once. Outside a stated domain hardware
+// extrapolates.
+inline constexpr Op copy = detail::function("copy", 0);                       ///< x
+inline constexpr Op square = detail::function("square", 1);                   ///< x * x
+inline constexpr Op sigmoid = detail::function("sigmoid", 2);                 ///< 1 / (1 + exp(-x))
+inline constexpr Op relu = detail::function("relu", 3);                       ///< max(x, 0)
+inline constexpr Op gelu = detail::function("gelu", 4);                       ///< x * Phi(x)
+inline constexpr Op gelu_dx = detail::function("gelu_dx", 5);                 ///< its derivative
+inline constexpr Op gelu_apprx_tanh = detail::function("gelu_apprx_tanh", 6); ///< gelu by tanh
+inline constexpr Op gelu_apprx_sigmoid =
+    detail::function("gelu_apprx_sigmoid", 7); ///< x * sigmoid(1.702 x)
+inline constexpr Op gelu_apprx_sigmoid_dx =
+    detail::function("gelu_apprx_sigmoid_dx", 8);                ///< its derivative
 inline constexpr Op silu = detail::function("silu", 9);          ///< x * sigmoid(x)
 inline constexpr Op silu_dx = detail::function("silu_dx", 10);   ///< its derivative
 inline constexpr Op tanh = detail::function("tanh", 11);         ///< tanh(x)
@@ -92,7 +97,7 @@ inline constexpr Op arctan = detail::function("arctan", 19);     ///< atan(x), x
 inline constexpr Op sqrt = detail::function("sqrt", 20);         ///< sqrt(x), x in [2^-116, 2^118]
 inline constexpr Op sign = detail::function("sign", 23);         ///< -1, 0 or 1
 
-//---- operands ----------------------------------------------------------------------------------===//
+//---- operands -----------------------------------------------------------===//
 
 /// A number known while tracing. It remembers whether it was written as a whole number (D-07).
 struct Scalar {
@@ -104,7 +109,8 @@ struct Scalar {
   constexpr Scalar(double v) : value(v), isInteger(false) {}
 };
 
-/// A scalar operand: nothing (`{}`), a number, or a column tensor [P, 1] with one value a partition.
+/// A scalar operand: nothing (`{}`), a number, or a column tensor [P, 1] with one value a
+/// partition.
 struct Operand {
   enum class Kind : uint8_t { None, Number, Column };
   Tensor column{};
@@ -138,11 +144,25 @@ namespace nisa {
 
 using nl::Axes, nl::Op, nl::Operand, nl::Pattern, nl::Scalar, nl::SrcLoc, nl::Tensor;
 
-/// Engines of a NeuronCore; `unknown` lets the compiler pick the first one that can run the instruction.
-enum class engine : uint8_t { unknown = 0, tensor = 1, scalar = 2, gpsimd = 3, vector = 5, sync = 6 };
+/// Engines of a NeuronCore; `unknown` lets the compiler pick the first one that can run the
+/// instruction.
+enum class engine : uint8_t {
+  unknown = 0,
+  tensor = 1,
+  scalar = 2,
+  gpsimd = 3,
+  vector = 5,
+  sync = 6
+};
 
 /// What an instruction does to the reduction registers of its engine.
-enum class reduce_cmd : uint8_t { idle = 0, reset = 1, reduce = 2, reset_reduce = 3, load_reduce = 4 };
+enum class reduce_cmd : uint8_t {
+  idle = 0,
+  reset = 1,
+  reduce = 2,
+  reset_reduce = 3,
+  load_reduce = 4
+};
 
 /// Who builds the descriptors of a DMA.
 enum class dge_mode : uint8_t { unknown = 0, swdge = 1, hwdge = 2, none = 3 };
@@ -150,23 +170,24 @@ enum class dge_mode : uint8_t { unknown = 0, swdge = 1, hwdge = 2, none = 3 };
 /// What a run-time index out of range does: fail, or skip the row.
 enum class oob_mode : uint8_t { error = 0, skip = 1 };
 
-//---- Tensor Engine -----------------------------------------------------------------------------===//
+//---- Tensor Engine ------------------------------------------------------===//
 
 /// Operands of nc_matmul.
 struct NcMatmul {
-  Tensor dst;                           ///< PSUM, float32, M partitions x N elements
-  Tensor stationary;                    ///< SBUF, K partitions x M elements; K and M at most 128
-  Tensor moving;                        ///< SBUF, K partitions x N elements; N at most 512
-  bool is_stationary_onezero = false;   ///< hint: a float32 stationary operand holds only 0 and 1
-  bool is_moving_onezero = false;       ///< hint: a float32 moving operand holds only 0 and 1
-  bool is_transpose = false;            ///< move the stationary operand's bits, transposed
-  std::optional<bool> accumulate = {};  ///< add (true), overwrite (false), or overwrite first and then add
+  Tensor dst;                         ///< PSUM, float32, M partitions x N elements
+  Tensor stationary;                  ///< SBUF, K partitions x M elements; K and M at most 128
+  Tensor moving;                      ///< SBUF, K partitions x N elements; N at most 512
+  bool is_stationary_onezero = false; ///< hint: a float32 stationary operand holds only 0 and 1
+  bool is_moving_onezero = false;     ///< hint: a float32 moving operand holds only 0 and 1
+  bool is_transpose = false;          ///< move the stationary operand's bits, transposed
+  std::optional<bool> accumulate =
+      {}; ///< add (true), overwrite (false), or overwrite first and then add
 };
-/// dst = stationary^T . moving, or dst += it: `R[m, n] = sum over k of stationary[k, m] * moving[k, n]`.
-/// The contraction dim of both inputs lies on partitions. float32 meets only float32; 16-bit floats mix.
-/// dst fits one PSUM bank. Without `accumulate` the first matmul that writes a location since its
-/// declaration overwrites it, later ones add.
-/// Checks B-01, B-02, D-01, D-02, D-06, M-10, P-11, P-12, S-01, S-02, S-03.
+/// dst = stationary^T . moving, or dst += it: `R[m, n] = sum over k of stationary[k, m] * moving[k,
+/// n]`. The contraction dim of both inputs lies on partitions. float32 meets only float32; 16-bit
+/// floats mix. dst fits one PSUM bank. Without `accumulate` the first matmul that writes a location
+/// since its declaration overwrites it, later ones add. Checks B-01, B-02, D-01, D-02, D-06, M-10,
+/// P-11, P-12, S-01, S-02, S-03.
 void nc_matmul(const NcMatmul &args, SrcLoc loc = SrcLoc::current());
 inline void nc_matmul(const Tensor &dst, const Tensor &stationary, const Tensor &moving,
                       SrcLoc loc = SrcLoc::current()) {
@@ -175,52 +196,54 @@ inline void nc_matmul(const Tensor &dst, const Tensor &stationary, const Tensor 
 
 /// Operands of nc_transpose.
 struct NcTranspose {
-  Tensor dst;                                       ///< F partitions x P elements, data's dtype
-  Tensor data;                                      ///< P partitions x F elements
-  nisa::engine engine = nisa::engine::unknown;      ///< tensor or vector
+  Tensor dst;                                  ///< F partitions x P elements, data's dtype
+  Tensor data;                                 ///< P partitions x F elements
+  nisa::engine engine = nisa::engine::unknown; ///< tensor or vector
 };
-/// dst[f, p] = data[p, f], bits unchanged. The Tensor Engine takes up to 128x128 floats from SBUF to PSUM,
-/// the Vector Engine up to 32x32 of any dtype between any memories.
-/// Checks B-01, D-03, P-12, S-05.
+/// dst[f, p] = data[p, f], bits unchanged. The Tensor Engine takes up to 128x128 floats from SBUF
+/// to PSUM, the Vector Engine up to 32x32 of any dtype between any memories. Checks B-01, D-03,
+/// P-12, S-05.
 void nc_transpose(const NcTranspose &args, SrcLoc loc = SrcLoc::current());
 inline void nc_transpose(const Tensor &dst, const Tensor &data, SrcLoc loc = SrcLoc::current()) {
   nc_transpose(NcTranspose{.dst = dst, .data = data}, loc);
 }
 
-//---- Scalar Engine -----------------------------------------------------------------------------===//
+//---- Scalar Engine ------------------------------------------------------===//
 
 /// Operands of activation.
 struct Activation {
-  Tensor dst;                                             ///< P partitions x F elements
-  Op op;                                                  ///< the function
-  Tensor data;                                            ///< P partitions x F elements
-  Operand bias = {};                                      ///< number or column; 0 when absent
-  Operand scale = 1.0f;                                   ///< number or float32 column
-  Op reduce_op = {};                                      ///< nl::add when reduce_cmd reduces
-  Tensor reduce_res = {};                                 ///< column that receives the reduction register
-  nisa::reduce_cmd reduce_cmd = nisa::reduce_cmd::idle;   ///< what happens to the reduction register
+  Tensor dst;             ///< P partitions x F elements
+  Op op;                  ///< the function
+  Tensor data;            ///< P partitions x F elements
+  Operand bias = {};      ///< number or column; 0 when absent
+  Operand scale = 1.0f;   ///< number or float32 column
+  Op reduce_op = {};      ///< nl::add when reduce_cmd reduces
+  Tensor reduce_res = {}; ///< column that receives the reduction register
+  nisa::reduce_cmd reduce_cmd = nisa::reduce_cmd::idle; ///< what happens to the reduction register
 };
-/// dst = op(data * scale + bias), in float32, rounded once to dst's dtype. With a reducing `reduce_cmd` the
-/// engine also sums every row, left to right, before narrowing. Runs on the Scalar Engine.
-/// Checks D-09, D-10, D-17, P-04, P-05.
+/// dst = op(data * scale + bias), in float32, rounded once to dst's dtype. With a reducing
+/// `reduce_cmd` the engine also sums every row, left to right, before narrowing. Runs on the Scalar
+/// Engine. Checks D-09, D-10, D-17, P-04, P-05.
 void activation(const Activation &args, SrcLoc loc = SrcLoc::current());
-inline void activation(const Tensor &dst, const Op &op, const Tensor &data, SrcLoc loc = SrcLoc::current()) {
+inline void activation(const Tensor &dst, const Op &op, const Tensor &data,
+                       SrcLoc loc = SrcLoc::current()) {
   activation(Activation{.dst = dst, .op = op, .data = data}, loc);
 }
 
-//---- Vector Engine -----------------------------------------------------------------------------===//
+//---- Vector Engine ------------------------------------------------------===//
 
 /// Operands of tensor_reduce.
 struct TensorReduce {
-  Tensor dst;            ///< P partitions x one element for each kept index
-  Op op;                 ///< a reduction operator
-  Tensor data;           ///< P partitions x F elements
-  Axes axis;             ///< the last dims of data, numbered on its rank; never 0
-  bool negate = false;   ///< flip the sign of the result
-  bool keepdims = false; ///< dst keeps the reduced dims as extent 1 (it makes no difference to the result)
+  Tensor dst;          ///< P partitions x one element for each kept index
+  Op op;               ///< a reduction operator
+  Tensor data;         ///< P partitions x F elements
+  Axes axis;           ///< the last dims of data, numbered on its rank; never 0
+  bool negate = false; ///< flip the sign of the result
+  bool keepdims =
+      false; ///< dst keeps the reduced dims as extent 1 (it makes no difference to the result)
 };
-/// Folds the trailing free dims, row-major, strictly left to right, in float32. Runs on the Vector Engine.
-/// Checks D-08, D-17, P-04, P-09, P-10, P-12.
+/// Folds the trailing free dims, row-major, strictly left to right, in float32. Runs on the Vector
+/// Engine. Checks D-08, D-17, P-04, P-09, P-10, P-12.
 void tensor_reduce(const TensorReduce &args, SrcLoc loc = SrcLoc::current());
 inline void tensor_reduce(const Tensor &dst, const Op &op, const Tensor &data, const Axes &axis,
                           SrcLoc loc = SrcLoc::current()) {
@@ -229,15 +252,15 @@ inline void tensor_reduce(const Tensor &dst, const Op &op, const Tensor &data, c
 
 /// Operands of tensor_tensor.
 struct TensorTensor {
-  Tensor dst;                                      ///< P partitions x F elements
-  Tensor data1;                                    ///< left argument
-  Tensor data2;                                    ///< right argument
-  Op op;                                           ///< a binary operator
-  nisa::engine engine = nisa::engine::unknown;     ///< vector or gpsimd
+  Tensor dst;                                  ///< P partitions x F elements
+  Tensor data1;                                ///< left argument
+  Tensor data2;                                ///< right argument
+  Op op;                                       ///< a binary operator
+  nisa::engine engine = nisa::engine::unknown; ///< vector or gpsimd
 };
-/// dst = op(data1, data2), element by element. Not both inputs in PSUM; two SBUF inputs start at the same
-/// partition. All-int32 arithmetic without an engine is exact, on GpSimd.
-/// Checks B-03, B-05, B-07, D-08, P-04, P-05, P-06.
+/// dst = op(data1, data2), element by element. Not both inputs in PSUM; two SBUF inputs start at
+/// the same partition. All-int32 arithmetic without an engine is exact, on GpSimd. Checks B-03,
+/// B-05, B-07, D-08, P-04, P-05, P-06.
 void tensor_tensor(const TensorTensor &args, SrcLoc loc = SrcLoc::current());
 inline void tensor_tensor(const Tensor &dst, const Tensor &data1, const Tensor &data2, const Op &op,
                           SrcLoc loc = SrcLoc::current()) {
@@ -246,30 +269,29 @@ inline void tensor_tensor(const Tensor &dst, const Tensor &data1, const Tensor &
 
 /// Operands of tensor_scalar.
 struct TensorScalar {
-  Tensor dst;                                      ///< P partitions x F elements
-  Tensor data;                                     ///< P partitions x F elements
-  Op op0;                                          ///< first operator
-  Operand operand0 = {};                           ///< number or column; absent for a unary op0
-  bool reverse0 = false;                           ///< operand0 is the left argument
-  Op op1 = {};                                     ///< second operator; absent: one stage
-  Operand operand1 = {};                           ///< number or column
-  bool reverse1 = false;                           ///< operand1 is the left argument
-  nisa::engine engine = nisa::engine::unknown;     ///< vector, scalar or gpsimd
+  Tensor dst;                                  ///< P partitions x F elements
+  Tensor data;                                 ///< P partitions x F elements
+  Op op0;                                      ///< first operator
+  Operand operand0 = {};                       ///< number or column; absent for a unary op0
+  bool reverse0 = false;                       ///< operand0 is the left argument
+  Op op1 = {};                                 ///< second operator; absent: one stage
+  Operand operand1 = {};                       ///< number or column
+  bool reverse1 = false;                       ///< operand1 is the left argument
+  nisa::engine engine = nisa::engine::unknown; ///< vector, scalar or gpsimd
 };
-/// dst = op1(op0(data, operand0), operand1), rounded once. Both operators are of one kind: arithmetic or
-/// bitwise.
-/// Checks B-05, B-07, D-08, D-10, P-04, P-05.
+/// dst = op1(op0(data, operand0), operand1), rounded once. Both operators are of one kind:
+/// arithmetic or bitwise. Checks B-05, B-07, D-08, D-10, P-04, P-05.
 void tensor_scalar(const TensorScalar &args, SrcLoc loc = SrcLoc::current());
-inline void tensor_scalar(const Tensor &dst, const Tensor &data, const Op &op0, const Operand &operand0,
-                          SrcLoc loc = SrcLoc::current()) {
+inline void tensor_scalar(const Tensor &dst, const Tensor &data, const Op &op0,
+                          const Operand &operand0, SrcLoc loc = SrcLoc::current()) {
   tensor_scalar(TensorScalar{.dst = dst, .data = data, .op0 = op0, .operand0 = operand0}, loc);
 }
 
 /// Operands of tensor_copy.
 struct TensorCopy {
-  Tensor dst;                                      ///< P partitions x F elements
-  Tensor src;                                      ///< P partitions x F elements
-  nisa::engine engine = nisa::engine::unknown;     ///< vector, scalar or gpsimd
+  Tensor dst;                                  ///< P partitions x F elements
+  Tensor src;                                  ///< P partitions x F elements
+  nisa::engine engine = nisa::engine::unknown; ///< vector, scalar or gpsimd
 };
 /// dst = src, converting between dtypes; equal dtypes keep every bit. The way out of PSUM.
 /// Checks B-05, P-04, P-05.
@@ -292,9 +314,9 @@ inline void reciprocal(const Tensor &dst, const Tensor &data, SrcLoc loc = SrcLo
 
 /// Operands of memset.
 struct Memset {
-  Tensor dst;                                      ///< the tile
-  Scalar value;                                    ///< the value; a whole number for an integer tile
-  nisa::engine engine = nisa::engine::unknown;     ///< vector or gpsimd
+  Tensor dst;                                  ///< the tile
+  Scalar value;                                ///< the value; a whole number for an integer tile
+  nisa::engine engine = nisa::engine::unknown; ///< vector or gpsimd
 };
 /// Every element of dst = value, rounded once.
 /// Checks B-05, D-07.
@@ -303,36 +325,39 @@ inline void memset(const Tensor &dst, const Scalar &value, SrcLoc loc = SrcLoc::
   memset(Memset{.dst = dst, .value = value}, loc);
 }
 
-//---- GpSimd Engine -----------------------------------------------------------------------------===//
+//---- GpSimd Engine ------------------------------------------------------===//
 
 /// Operands of iota.
 struct Iota {
-  Tensor dst;                     ///< SBUF, P partitions x F elements
-  Pattern pattern;                ///< up to four [step, num] pairs, outermost first; their nums multiply to F
-  int64_t offset = 0;             ///< value at position 0
+  Tensor dst;         ///< SBUF, P partitions x F elements
+  Pattern pattern;    ///< up to four [step, num] pairs, outermost first; their nums multiply to F
+  int64_t offset = 0; ///< value at position 0
   int64_t channel_multiplier = 0; ///< added for each partition
 };
 /// dst[p, i...] = offset + p * channel_multiplier + sum of step * i, in int32.
 /// Checks B-05, P-05.
 void iota(const Iota &args, SrcLoc loc = SrcLoc::current());
-inline void iota(const Tensor &dst, const Pattern &pattern, int64_t offset = 0, int64_t channel_multiplier = 0,
-                 SrcLoc loc = SrcLoc::current()) {
-  iota(Iota{.dst = dst, .pattern = pattern, .offset = offset, .channel_multiplier = channel_multiplier}, loc);
+inline void iota(const Tensor &dst, const Pattern &pattern, int64_t offset = 0,
+                 int64_t channel_multiplier = 0, SrcLoc loc = SrcLoc::current()) {
+  iota(Iota{.dst = dst,
+            .pattern = pattern,
+            .offset = offset,
+            .channel_multiplier = channel_multiplier},
+       loc);
 }
 
-//---- DMA ---------------------------------------------------------------------------------------===//
+//---- DMA ----------------------------------------------------------------===//
 
 /// Operands of dma_copy.
 struct DmaCopy {
-  Tensor dst;                                            ///< SBUF or HBM
-  Tensor src;                                            ///< SBUF or HBM, as many elements
-  nisa::dge_mode dge_mode = nisa::dge_mode::unknown;     ///< who builds the descriptors
-  nisa::oob_mode oob_mode = nisa::oob_mode::error;       ///< what a run-time index out of range does
-  nisa::engine engine = nisa::engine::unknown;           ///< scalar or sync, with hwdge
+  Tensor dst;                                        ///< SBUF or HBM
+  Tensor src;                                        ///< SBUF or HBM, as many elements
+  nisa::dge_mode dge_mode = nisa::dge_mode::unknown; ///< who builds the descriptors
+  nisa::oob_mode oob_mode = nisa::oob_mode::error;   ///< what a run-time index out of range does
+  nisa::engine engine = nisa::engine::unknown;       ///< scalar or sync, with hwdge
 };
-/// Element e of dst, in row-major order, receives element e of src. Equal dtypes keep every bit. The only
-/// way to and from HBM; PSUM is out of its reach.
-/// Checks B-04, B-09, D-12, S-09.
+/// Element e of dst, in row-major order, receives element e of src. Equal dtypes keep every bit.
+/// The only way to and from HBM; PSUM is out of its reach. Checks B-04, B-09, D-12, S-09.
 void dma_copy(const DmaCopy &args, SrcLoc loc = SrcLoc::current());
 inline void dma_copy(const Tensor &dst, const Tensor &src, SrcLoc loc = SrcLoc::current()) {
   dma_copy(DmaCopy{.dst = dst, .src = src}, loc);

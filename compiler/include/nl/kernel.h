@@ -1,4 +1,4 @@
-//===- kernel.h - kernels and how the compiler finds them --------------------------------------------===//
+//===- kernel.h - kernels and how the compiler finds them -----------------===//
 //
 // A kernel is a plain function of HBM tensors and compile-time values that returns HBM tensors:
 //
@@ -9,12 +9,13 @@
 //   }
 //   NL_KERNEL(scale, "x", "factor")
 //
-// Parameters are nl::Tensor (read-only), nl::InOut (updated in place), int, int64_t, float, double, bool
-// and std::string; results are a Tensor, or a pair, tuple, array or vector of them. Returned tensors lie in
-// nl::shared_hbm, are written, and are neither parameters nor returned twice. `kiln run file.cpp:scale`
-// compiles the file, looks the name up, and traces the function once for the shapes of its arguments.
+// Parameters are nl::Tensor (read-only), nl::InOut (updated in place), int, int64_t, float, double,
+// bool and std::string; results are a Tensor, or a pair, tuple, array or vector of them. Returned
+// tensors lie in nl::shared_hbm, are written, and are neither parameters nor returned twice. `kiln
+// run file.cpp:scale` compiles the file, looks the name up, and traces the function once for the
+// shapes of its arguments.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef NL_KERNEL_H
 #define NL_KERNEL_H
@@ -35,14 +36,15 @@ namespace detail {
 
 template <class T>
 struct Param {
-  static_assert(never<T>, "a kernel parameter is nl::Tensor, nl::InOut, int, int64_t, float, double, bool or "
-                          "std::string");
+  static_assert(never<T>,
+                "a kernel parameter is nl::Tensor, nl::InOut, int, int64_t, float, double, bool or "
+                "std::string");
 };
-#define NL_PARAM(type, parameterKind, expression)                                                                      \
-  template <>                                                                                                          \
-  struct Param<type> {                                                                                                 \
-    static constexpr ParamKind kind = ParamKind::parameterKind;                                                        \
-    static type get(const ArgValue &a) { return expression; }                                                          \
+#define NL_PARAM(type, parameterKind, expression)                                                  \
+  template <>                                                                                      \
+  struct Param<type> {                                                                             \
+    static constexpr ParamKind kind = ParamKind::parameterKind;                                    \
+    static type get(const ArgValue &a) { return expression; }                                      \
   };
 NL_PARAM(Tensor, Tensor, a.tensor)
 NL_PARAM(InOut, InOut, InOut(a.tensor))
@@ -77,7 +79,8 @@ struct Glue {
     if constexpr (std::is_void_v<R>)
       function(Param<std::remove_cv_t<std::remove_reference_t<P>>>::get(args[I])...);
     else
-      collect(results, function(Param<std::remove_cv_t<std::remove_reference_t<P>>>::get(args[I])...));
+      collect(results,
+              function(Param<std::remove_cv_t<std::remove_reference_t<P>>>::get(args[I])...));
   }
 };
 
@@ -89,26 +92,29 @@ __attribute__((visibility("hidden"))) inline std::vector<KernelEntry> &registry(
 
 } // namespace detail
 
-/// A registered kernel. Constructing one at namespace scope is what NL_KERNEL does; directly it also takes
-/// instances of templates: `const nl::Kernel k("matmul_64", matmul<64>);`.
+/// A registered kernel. Constructing one at namespace scope is what NL_KERNEL does; directly it
+/// also takes instances of templates: `const nl::Kernel k("matmul_64", matmul<64>);`.
 class __attribute__((visibility("hidden"))) Kernel {
 public:
   /// `parameterNames` are for messages: none, or one for each parameter.
   template <class R, class... P>
-  Kernel(const char *name, R (*function)(P...), std::initializer_list<const char *> parameterNames = {},
+  Kernel(const char *name, R (*function)(P...),
+         std::initializer_list<const char *> parameterNames = {},
          SrcLoc place = SrcLoc::current()) {
-    detail::registry().push_back({name,
-                                  place,
-                                  {detail::Param<std::remove_cv_t<std::remove_reference_t<P>>>::kind...},
-                                  parameterNames,
-                                  !std::is_void_v<R>,
-                                  reinterpret_cast<void (*)()>(function),
-                                  &detail::Glue<R, P...>::invoke});
+    detail::registry().push_back(
+        {name,
+         place,
+         {detail::Param<std::remove_cv_t<std::remove_reference_t<P>>>::kind...},
+         parameterNames,
+         !std::is_void_v<R>,
+         reinterpret_cast<void (*)()>(function),
+         &detail::Glue<R, P...>::invoke});
   }
 };
 /// `const auto k = nl::kernel("name", function);`
 template <class R, class... P>
-Kernel kernel(const char *name, R (*function)(P...), std::initializer_list<const char *> parameterNames = {},
+Kernel kernel(const char *name, R (*function)(P...),
+              std::initializer_list<const char *> parameterNames = {},
               SrcLoc place = SrcLoc::current()) {
   return Kernel(name, function, parameterNames, place);
 }
@@ -117,14 +123,16 @@ Kernel kernel(const char *name, R (*function)(P...), std::initializer_list<const
 
 #define NL_DETAIL_JOIN2(a, b) a##b
 #define NL_DETAIL_JOIN(a, b) NL_DETAIL_JOIN2(a, b)
-/// Registers a function under its own name: `NL_KERNEL(matmul)`, or with the names of its parameters for
-/// messages: `NL_KERNEL(matmul, "lhsT", "rhs")`.
-#define NL_KERNEL(function, ...)                                                                                       \
-  static const ::nl::Kernel NL_DETAIL_JOIN(nlKernelOfLine, __LINE__)(#function, function, {__VA_ARGS__});
+/// Registers a function under its own name: `NL_KERNEL(matmul)`, or with the names of its
+/// parameters for messages: `NL_KERNEL(matmul, "lhsT", "rhs")`.
+#define NL_KERNEL(function, ...)                                                                   \
+  static const ::nl::Kernel NL_DETAIL_JOIN(nlKernelOfLine, __LINE__)(#function, function,          \
+                                                                     {__VA_ARGS__});
 
 #ifndef KILN_BUILDING_LIBKILN
 /// What libkiln asks a loaded kernel file. Weak: every file of a plug-in defines it alike.
-extern "C" __attribute__((visibility("default"), weak)) const nl::detail::PluginInfo *kiln_plugin() {
+extern "C" __attribute__((visibility("default"), weak)) const nl::detail::PluginInfo *
+kiln_plugin() {
   static nl::detail::PluginInfo info;
   info.header = __FILE__;
   info.kernels = nl::detail::registry().data();

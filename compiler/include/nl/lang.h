@@ -1,9 +1,9 @@
-//===- lang.h - tile functions written with instructions -----------------------------------------------===//
+//===- lang.h - tile functions written with instructions ------------------===//
 //
-// The value-returning half of the language: a function declares the tile it returns and fills it with
-// nisa:: instructions. Whatever stands here could stand in a kernel.
+// The value-returning half of the language: a function declares the tile it returns and fills it
+// with nisa:: instructions. Whatever stands here could stand in a kernel.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef NL_LANG_H
 #define NL_LANG_H
@@ -12,9 +12,9 @@
 
 namespace nl {
 
-/// A tile in SBUF with the elements of `src`, a tensor or view in HBM whose dim 0 (at most 128) becomes
-/// the partition dim. A 1-D source fills one partition. With `dtype` the elements are converted.
-/// Checks B-06, P-01.
+/// A tile in SBUF with the elements of `src`, a tensor or view in HBM whose dim 0 (at most 128)
+/// becomes the partition dim. A 1-D source fills one partition. With `dtype` the elements are
+/// converted. Checks B-06, P-01.
 Tensor load(const Tensor &src, std::optional<DType> dtype = {}, SrcLoc loc = SrcLoc::current());
 
 /// Writes the SBUF tile `value` to `dst`, a tensor or view in HBM with as many elements.
@@ -29,39 +29,44 @@ inline Tensor full(const Shape &shape, Scalar value, DType dtype, Buffer buffer 
   return t;
 }
 /// A tile of zeros.
-inline Tensor zeros(const Shape &shape, DType dtype, Buffer buffer = sbuf, const NdarrayOptions &options = {},
-                    SrcLoc loc = SrcLoc::current()) {
+inline Tensor zeros(const Shape &shape, DType dtype, Buffer buffer = sbuf,
+                    const NdarrayOptions &options = {}, SrcLoc loc = SrcLoc::current()) {
   return full(shape, 0, dtype, buffer, options, loc);
 }
 /// A tile of ones.
-inline Tensor ones(const Shape &shape, DType dtype, Buffer buffer = sbuf, const NdarrayOptions &options = {},
-                   SrcLoc loc = SrcLoc::current()) {
+inline Tensor ones(const Shape &shape, DType dtype, Buffer buffer = sbuf,
+                   const NdarrayOptions &options = {}, SrcLoc loc = SrcLoc::current()) {
   return full(shape, 1, dtype, buffer, options, loc);
 }
 /// An unwritten tensor of `like`'s shape, dtype and buffer.
-inline Tensor empty_like(const Tensor &like, const NdarrayOptions &options = {}, SrcLoc loc = SrcLoc::current()) {
+inline Tensor empty_like(const Tensor &like, const NdarrayOptions &options = {},
+                         SrcLoc loc = SrcLoc::current()) {
   return ndarray(like.shape(), like.dtype(), like.buffer(), options, loc);
 }
 
-/// Number of the running program and how many there are; both are numbers of the trace, so an `if` on
-/// them picks a branch while tracing. A kernel runs as one program.
+/// Number of the running program and how many there are; both are numbers of the trace, so an `if`
+/// on them picks a branch while tracing. A kernel runs as one program.
 inline int program_id(int /*axis*/ = 0) { return 0; }
 inline int num_programs(int /*axes*/ = 0) { return 1; }
 
-//---- names of earlier NKI versions -----------------------------------------------------------------===//
+//---- names of earlier NKI versions --------------------------------------===//
 // A use stops the host compiler with the replacement.
 
-#define NL_REMOVED(name, text)                                                                                         \
-  template <class T = void, class... A>                                                                                \
-  void name(A &&...) {                                                                                                 \
-    static_assert(detail::never<T, A...>, text);                                                                       \
+#define NL_REMOVED(name, text)                                                                     \
+  template <class T = void, class... A>                                                            \
+  void name(A &&...) {                                                                             \
+    static_assert(detail::never<T, A...>, text);                                                   \
   }
 NL_REMOVED(arange, "nl::arange is gone: use nl::slice, nl::ds or Tensor::ap in the subscript")
 NL_REMOVED(mgrid, "nl::mgrid is gone: use nl::slice, nl::ds or Tensor::ap in the subscript")
-NL_REMOVED(par_dim, "nl::par_dim is gone: dim 0 is the partition dim; keep blocks in a std::vector<Tensor>")
+NL_REMOVED(par_dim,
+           "nl::par_dim is gone: dim 0 is the partition dim; keep blocks in a std::vector<Tensor>")
 NL_REMOVED(divide, "nl::divide has no instruction: multiply by the result of nisa::reciprocal")
-NL_REMOVED(loop_reduce, "nl::loop_reduce is gone: accumulate in PSUM, or nisa::tensor_tensor into the accumulator")
-NL_REMOVED(parallel_reduce, "nl::parallel_reduce is gone: accumulate in PSUM, or use nisa::tensor_tensor")
+NL_REMOVED(
+    loop_reduce,
+    "nl::loop_reduce is gone: accumulate in PSUM, or nisa::tensor_tensor into the accumulator")
+NL_REMOVED(parallel_reduce,
+           "nl::parallel_reduce is gone: accumulate in PSUM, or use nisa::tensor_tensor")
 NL_REMOVED(spmd_dim, "nl::spmd_dim is gone: a kernel asks nl::program_id()")
 
 #undef NL_REMOVED
@@ -73,8 +78,10 @@ struct Reduction {
   template <class T>
     requires std::is_same_v<T, Op>
   operator T() const {
-    static_assert(never<T> || !Max, "nl::max reduces a tile; the element-wise operator is nl::maximum");
-    static_assert(never<T> || Max, "nl::min reduces a tile; the element-wise operator is nl::minimum");
+    static_assert(never<T> || !Max,
+                  "nl::max reduces a tile; the element-wise operator is nl::maximum");
+    static_assert(never<T> || Max,
+                  "nl::min reduces a tile; the element-wise operator is nl::minimum");
     return {};
   }
 };

@@ -1,11 +1,11 @@
-//===- util.h - small helpers of kernel authors ---------------------------------------------------------===//
+//===- util.h - small helpers of kernel authors ---------------------------===//
 //
 // Cutting a dim into tiles, checking what a kernel assumes, and the sizes of the machine.
 //
 //   for (nl::Chunk m : nl::tiles(M, nl::tile_size.pmax))   // 200 rows: 0..127, then 128..199
 //     nisa::dma_copy(buffer(nl::ds(0, m.size), nl::_), x(m, nl::_));
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef NL_UTIL_H
 #define NL_UTIL_H
@@ -14,21 +14,21 @@
 
 namespace nl {
 
-//---- sizes of the machine ------------------------------------------------------------------------===//
+//---- sizes of the machine -----------------------------------------------===//
 
 /// Limits of one NeuronCore of a Trainium2.
 struct TileSize {
-  int64_t pmax = 128;                 ///< partitions
-  int64_t psum_bank_fmax = 512;       ///< float32 elements of one PSUM bank, in a partition
+  int64_t pmax = 128;                  ///< partitions
+  int64_t psum_bank_fmax = 512;        ///< float32 elements of one PSUM bank, in a partition
   int64_t psum_bank_fmax_bytes = 2048; ///< the same in bytes
-  int64_t psum_num_banks = 8;         ///< PSUM banks
-  int64_t gemm_stationary_fmax = 128; ///< free elements of a stationary matmul operand
-  int64_t gemm_moving_fmax = 512;     ///< free elements of a moving matmul operand
-  int64_t bn_stats_fmax = 512;        ///< free elements of one bn_stats
-  int64_t sbuf_fmax_bytes = 212984;   ///< bytes of a partition of SBUF a kernel may use
-  int64_t sbuf_fmax = 53246;          ///< the same in float32 elements
-  int64_t psum_min_align = 2048;      ///< alignment of a PSUM address, in bytes
-  int64_t sbuf_min_align = 4;         ///< alignment of an SBUF address, in bytes
+  int64_t psum_num_banks = 8;          ///< PSUM banks
+  int64_t gemm_stationary_fmax = 128;  ///< free elements of a stationary matmul operand
+  int64_t gemm_moving_fmax = 512;      ///< free elements of a moving matmul operand
+  int64_t bn_stats_fmax = 512;         ///< free elements of one bn_stats
+  int64_t sbuf_fmax_bytes = 212984;    ///< bytes of a partition of SBUF a kernel may use
+  int64_t sbuf_fmax = 53246;           ///< the same in float32 elements
+  int64_t psum_min_align = 2048;       ///< alignment of a PSUM address, in bytes
+  int64_t sbuf_min_align = 4;          ///< alignment of an SBUF address, in bytes
   [[deprecated("write psum_bank_fmax")]] int64_t psum_fmax = 512;
   [[deprecated("write sbuf_fmax_bytes")]] int64_t total_available_sbuf_size = 212984;
 };
@@ -37,7 +37,7 @@ struct TileSize {
 inline constexpr TileSize tile_size{};
 #pragma GCC diagnostic pop
 
-//---- loops ---------------------------------------------------------------------------------------===//
+//---- loops --------------------------------------------------------------===//
 
 /// a / b rounded up, for counts: the number of tiles of b that cover a.
 template <detail::Integer A, detail::Integer B>
@@ -50,7 +50,8 @@ class Tiles {
 public:
   class Iterator {
   public:
-    constexpr Iterator(int64_t index, int64_t total, int64_t tile) : index(index), total(total), tile(tile) {}
+    constexpr Iterator(int64_t index, int64_t total, int64_t tile)
+        : index(index), total(total), tile(tile) {}
     constexpr Chunk operator*() const {
       const int64_t left = total - index * tile;
       return {index, index * tile, left < tile ? left : tile};
@@ -75,9 +76,9 @@ private:
   int64_t total, tile;
 };
 
-/// Cuts `total` elements into tiles of `tile`; the last one is clipped. Chunks stand for their slice in a
-/// subscript and know their `index`, `start`, `size` and `end()`. A tile below 1 or a negative total ends
-/// the trace.
+/// Cuts `total` elements into tiles of `tile`; the last one is clipped. Chunks stand for their
+/// slice in a subscript and know their `index`, `start`, `size` and `end()`. A tile below 1 or a
+/// negative total ends the trace.
 Tiles tiles(detail::Int total, detail::Int tile, SrcLoc loc = SrcLoc::current());
 
 /// Whole numbers from `start` up to `stop`: Python's range. The loop unrolls while tracing.
@@ -129,7 +130,7 @@ constexpr Range static_range(detail::Int start, detail::Int stop, detail::Int st
   return range(start, stop, step);
 }
 
-//---- what a kernel assumes -----------------------------------------------------------------------===//
+//---- what a kernel assumes ----------------------------------------------===//
 
 namespace detail {
 
@@ -142,7 +143,9 @@ struct FormatArg {
   const char *text = "";
   Shape shape{};
   template <Integer T>
-  FormatArg(T v) : kind(std::is_signed_v<T> ? Kind::Integer : Kind::Unsigned), integer(static_cast<int64_t>(v)) {}
+  FormatArg(T v)
+      : kind(std::is_signed_v<T> ? Kind::Integer : Kind::Unsigned),
+        integer(static_cast<int64_t>(v)) {}
   template <class T>
     requires std::is_same_v<T, bool>
   FormatArg(T v) : kind(Kind::Bool), integer(v) {}
@@ -159,15 +162,16 @@ struct Format {
   const char *text;
   SrcLoc loc;
   Format(const char *text, SrcLoc place = SrcLoc::current()) : text(text), loc(place) {}
-  Format(const std::string &text, SrcLoc place = SrcLoc::current()) : text(text.c_str()), loc(place) {}
+  Format(const std::string &text, SrcLoc place = SrcLoc::current())
+      : text(text.c_str()), loc(place) {}
 };
 
 [[noreturn]] void requireFailed(const Format &format, const FormatArg *args, unsigned count);
 
 } // namespace detail
 
-/// Ends the trace with a message unless `condition` holds. Each `{}` in the text prints the next value:
-/// numbers, strings, shapes and dtypes. The message points at the call.
+/// Ends the trace with a message unless `condition` holds. Each `{}` in the text prints the next
+/// value: numbers, strings, shapes and dtypes. The message points at the call.
 ///
 ///   nl::require(K % tk == 0, "K={} is not a multiple of {}", K, tk);
 template <class... Args>

@@ -1,9 +1,9 @@
-//===- Builders.cpp - the functions of nl/isa.h ---------------------------------------------------------===//
+//===- Builders.cpp - the functions of nl/isa.h ---------------------------===//
 //
-// Each one moves its parameters into the row of the table. A check stands here only when the record cannot
-// express it: how a number was written, which axes were named, a missing scalar.
+// Each one moves its parameters into the row of the table. A check stands here only when the record
+// cannot express it: how a number was written, which axes were named, a missing scalar.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Emitter.h"
 
@@ -22,7 +22,8 @@ using kiln::trace::text;
 namespace isa = kiln::isa;
 
 /// A scalar operand: the column, or the immediate in field word `immediate`.
-void scalarOperand(Emitter &e, const nl::Operand &value, unsigned column, unsigned immediate, bool isFloat32) {
+void scalarOperand(Emitter &e, const nl::Operand &value, unsigned column, unsigned immediate,
+                   bool isFloat32) {
   if (value.kind == nl::Operand::Kind::Column)
     e.operand(column, value.column);
   else if (value.kind == nl::Operand::Kind::Number && isFloat32)
@@ -33,11 +34,12 @@ void scalarOperand(Emitter &e, const nl::Operand &value, unsigned column, unsign
 
 } // namespace
 
-//---- Tensor Engine -----------------------------------------------------------------------------===//
+//---- Tensor Engine ------------------------------------------------------===//
 
 void nc_matmul(const NcMatmul &args, SrcLoc loc) {
   static const Row row(isa::Opcode::NcMatmul);
-  static const unsigned stationaryHint = row.word("is_stationary_onezero"), movingHint = row.word("is_moving_onezero"),
+  static const unsigned stationaryHint = row.word("is_stationary_onezero"),
+                        movingHint = row.word("is_moving_onezero"),
                         transpose = row.word("is_transpose"), accumulate = row.word("accumulate");
   using Place = isa::NcMatmulArgs;
   Emitter e(row, loc);
@@ -48,7 +50,8 @@ void nc_matmul(const NcMatmul &args, SrcLoc loc) {
   e.word(movingHint, args.is_moving_onezero);
   e.word(transpose, args.is_transpose);
   if (args.accumulate)
-    e.word(accumulate, static_cast<int64_t>(*args.accumulate ? isa::Accumulate::Add : isa::Accumulate::Overwrite));
+    e.word(accumulate, static_cast<int64_t>(*args.accumulate ? isa::Accumulate::Add
+                                                             : isa::Accumulate::Overwrite));
   e.record();
 }
 
@@ -62,12 +65,13 @@ void nc_transpose(const NcTranspose &args, SrcLoc loc) {
   e.record();
 }
 
-//---- Scalar Engine -----------------------------------------------------------------------------===//
+//---- Scalar Engine ------------------------------------------------------===//
 
 void activation(const Activation &args, SrcLoc loc) {
   static const Row row(isa::Opcode::Activation);
-  static const unsigned op = row.word("op"), bias = row.word("imm_bias"), scale = row.word("imm_scale"),
-                        reduceOp = row.word("reduce_op"), reduceCmd = row.word("reduce_cmd");
+  static const unsigned op = row.word("op"), bias = row.word("imm_bias"),
+                        scale = row.word("imm_scale"), reduceOp = row.word("reduce_op"),
+                        reduceCmd = row.word("reduce_cmd");
   using Place = isa::ActivationArgs;
   Emitter e(row, loc);
   e.operand(Place::dst, args.dst);
@@ -81,7 +85,7 @@ void activation(const Activation &args, SrcLoc loc) {
   e.record();
 }
 
-//---- Vector Engine -----------------------------------------------------------------------------===//
+//---- Vector Engine ------------------------------------------------------===//
 
 namespace {
 
@@ -102,8 +106,9 @@ unsigned reducedDims(Emitter &e, const Axes &axes, const Tensor &data) {
   }
   std::sort(sorted.begin(), sorted.end());
   if (!sorted.empty() && sorted.front() == 0) {
-    e.fault("P-09", text("axis 0 of ", e.describe(isa::TensorReduceArgs::data),
-                         " is the partition dim and cannot be reduced here"),
+    e.fault("P-09",
+            text("axis 0 of ", e.describe(isa::TensorReduceArgs::data),
+                 " is the partition dim and cannot be reduced here"),
             "transpose first, or multiply by a column of ones with nisa::nc_matmul");
     return 0;
   }
@@ -112,8 +117,9 @@ unsigned reducedDims(Emitter &e, const Axes &axes, const Tensor &data) {
     trailing &= sorted[i] == rank - int64_t(sorted.size()) + int64_t(i);
   if (trailing)
     return static_cast<unsigned>(sorted.size());
-  e.fault("P-10", text("axes {", named, "} are not the trailing dims of ", e.describe(isa::TensorReduceArgs::data),
-                       ", a rank-", rank, " tile"),
+  e.fault("P-10",
+          text("axes {", named, "} are not the trailing dims of ",
+               e.describe(isa::TensorReduceArgs::data), ", a rank-", rank, " tile"),
           "permute the view so that the reduced dims come last");
   return 0;
 }
@@ -122,7 +128,8 @@ unsigned reducedDims(Emitter &e, const Axes &axes, const Tensor &data) {
 
 void tensor_reduce(const TensorReduce &args, SrcLoc loc) {
   static const Row row(isa::Opcode::TensorReduce);
-  static const unsigned op = row.word("op"), dims = row.word("reduced_dims"), negate = row.word("negate");
+  static const unsigned op = row.word("op"), dims = row.word("reduced_dims"),
+                        negate = row.word("negate");
   using Place = isa::TensorReduceArgs;
   Emitter e(row, loc);
   e.operand(Place::dst, args.dst);
@@ -155,7 +162,9 @@ void checkStage(Emitter &e, int stage, const Op &op, const Operand &scalar, bool
   bool given = scalar.kind != Operand::Kind::None;
   if (!op.name) {
     if (given || reverse)
-      e.fault("D-08", text(given ? "operand" : "reverse", stage, " of tensor_scalar is given without op", stage),
+      e.fault("D-08",
+              text(given ? "operand" : "reverse", stage, " of tensor_scalar is given without op",
+                   stage),
               text("give op", stage, ", or leave both out"));
     return;
   }
@@ -167,7 +176,9 @@ void checkStage(Emitter &e, int stage, const Op &op, const Operand &scalar, bool
             text("give operand", stage, " a number, or a tile with one value per partition"));
   bool isZero = scalar.kind == Operand::Kind::Number && scalar.value == 0;
   if (isUnary && given && !isZero)
-    e.fault("D-08", text("op", stage, " nl::", op.name, " of tensor_scalar takes no scalar, operand", stage, " is given"),
+    e.fault("D-08",
+            text("op", stage, " nl::", op.name, " of tensor_scalar takes no scalar, operand", stage,
+                 " is given"),
             text("leave operand", stage, " out"));
 }
 
@@ -175,8 +186,9 @@ void checkStage(Emitter &e, int stage, const Op &op, const Operand &scalar, bool
 
 void tensor_scalar(const TensorScalar &args, SrcLoc loc) {
   static const Row row(isa::Opcode::TensorScalar);
-  static const unsigned op0 = row.word("op0"), imm0 = row.word("imm0"), reverse0 = row.word("reverse0"),
-                        op1 = row.word("op1"), imm1 = row.word("imm1"), reverse1 = row.word("reverse1");
+  static const unsigned op0 = row.word("op0"), imm0 = row.word("imm0"),
+                        reverse0 = row.word("reverse0"), op1 = row.word("op1"),
+                        imm1 = row.word("imm1"), reverse1 = row.word("reverse1");
   using Place = isa::TensorScalarArgs;
   Emitter e(row, loc);
   e.engine(args.engine);
@@ -224,15 +236,20 @@ void memset(const Memset &args, SrcLoc loc) {
   e.real(value, args.value.value);
   isa::DType dtype = kiln::trace::toIsa(args.dst.dtype());
   if (e.usable() && !args.value.isInteger && !isa::isFloat(dtype)) {
-    bool whole = std::abs(args.value.value) < 1e15 && args.value.value == std::int64_t(args.value.value);
-    std::string written = whole ? text(int64_t(args.value.value), ".0") : std::to_string(args.value.value);
-    e.fault("D-07", text("fill value ", written, " is floating, ", e.describe(Place::dst), " is ", isa::name(dtype)),
-            whole ? text("write ", int64_t(args.value.value)) : std::string("write a whole number"));
+    bool whole =
+        std::abs(args.value.value) < 1e15 && args.value.value == std::int64_t(args.value.value);
+    std::string written =
+        whole ? text(int64_t(args.value.value), ".0") : std::to_string(args.value.value);
+    e.fault("D-07",
+            text("fill value ", written, " is floating, ", e.describe(Place::dst), " is ",
+                 isa::name(dtype)),
+            whole ? text("write ", int64_t(args.value.value))
+                  : std::string("write a whole number"));
   }
   e.record();
 }
 
-//---- GpSimd Engine -----------------------------------------------------------------------------===//
+//---- GpSimd Engine ------------------------------------------------------===//
 
 void iota(const Iota &args, SrcLoc loc) {
   static const Row row(isa::Opcode::Iota);
@@ -242,8 +259,8 @@ void iota(const Iota &args, SrcLoc loc) {
   Emitter e(row, loc);
   e.operand(Place::dst, args.dst);
   if (e.usable() && (args.pattern.size() > isa::kMaxFreeDims || args.pattern.empty()))
-    e.fault("S-06", text("the pattern of iota has ", args.pattern.size(), " pairs, an instruction holds 1 to ",
-                         isa::kMaxFreeDims));
+    e.fault("S-06", text("the pattern of iota has ", args.pattern.size(),
+                         " pairs, an instruction holds 1 to ", isa::kMaxFreeDims));
   for (unsigned i = 0; e.usable() && i < isa::kMaxFreeDims; ++i) {
     bool given = i < args.pattern.size();
     e.word(pattern + 2 * i, given ? args.pattern[i].step.value : 0);
@@ -254,7 +271,7 @@ void iota(const Iota &args, SrcLoc loc) {
   e.record();
 }
 
-//---- DMA ---------------------------------------------------------------------------------------===//
+//---- DMA ----------------------------------------------------------------===//
 
 void dma_copy(const DmaCopy &args, SrcLoc loc) {
   static const Row row(isa::Opcode::DmaCopy);

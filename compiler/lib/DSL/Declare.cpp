@@ -1,4 +1,4 @@
-//===- Declare.cpp - nl::ndarray -----------------------------------------------------------------------===//
+//===- Declare.cpp - nl::ndarray ------------------------------------------===//
 
 #include "TraceState.h"
 #include "ViewAlgebra.h"
@@ -10,14 +10,15 @@ namespace {
 
 using kiln::trace::Fault;
 using kiln::trace::Place;
-using kiln::trace::TraceState;
 using kiln::trace::text;
+using kiln::trace::TraceState;
 namespace isa = kiln::isa;
 
 /// Names stand in IR, assembler text and reports, which spell them without quotes.
 bool isLegalName(const std::string &name) {
   auto legal = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.';
   };
   return !name.empty() && (name[0] < '0' || name[0] > '9') && name[0] != '.' &&
          std::all_of(name.begin(), name.end(), legal);
@@ -28,7 +29,9 @@ std::string checkedName(TraceState &state, const std::string &wish, Place place)
   if (wish.empty())
     return {};
   if (!isLegalName(wish)) {
-    state.log.report({"M-13", text("name '", wish, "' is not made of letters, digits, '_' and '.', a letter or '_' first"),
+    state.log.report({"M-13",
+                      text("name '", wish,
+                           "' is not made of letters, digits, '_' and '.', a letter or '_' first"),
                       "rename the tensor"},
                      place);
     return {};
@@ -56,7 +59,8 @@ Tensor poisoned(const Shape &shape, DType dtype, Buffer buffer) {
 
 } // namespace
 
-Tensor ndarray(const Shape &shape, DType dtype, Buffer buffer, const NdarrayOptions &options, SrcLoc loc) {
+Tensor ndarray(const Shape &shape, DType dtype, Buffer buffer, const NdarrayOptions &options,
+               SrcLoc loc) {
   TraceState *state = TraceState::current();
   if (!state) {
     kiln::trace::reportOutsideKernel("nl::ndarray", loc);
@@ -78,12 +82,14 @@ Tensor ndarray(const Shape &shape, DType dtype, Buffer buffer, const NdarrayOpti
     const Address &a = *options.address;
     if (a.partition < 0 || a.partition > UINT32_MAX || a.byte < 0) {
       state->log.report({a.byte < 0 ? "M-03" : "M-07",
-                         text("address {", a.partition, ", ", a.byte, "} is outside the memory: partition and byte are at least 0"),
+                         text("address {", a.partition, ", ", a.byte,
+                              "} is outside the memory: partition and byte are at least 0"),
                          "leave the address out to let the compiler place the tile"},
                         place);
       legal = false;
     } else {
-      address = isa::TensorAddress{static_cast<uint32_t>(a.partition), static_cast<uint64_t>(a.byte)};
+      address =
+          isa::TensorAddress{static_cast<uint32_t>(a.partition), static_cast<uint64_t>(a.byte)};
     }
   }
   int subject = 0;

@@ -1,4 +1,4 @@
-//===- DiagnosticLog.cpp - collecting the errors of a trace -------------------------------------------===//
+//===- DiagnosticLog.cpp - collecting the errors of a trace ---------------===//
 
 #include "TraceState.h"
 
@@ -26,9 +26,12 @@ namespace {
 
 /// Call sites before the statement, so that errors follow the text of the kernel function.
 bool inSourceOrder(const Diagnostic &a, const Diagnostic &b) {
-  auto before = [](const FileLine &x, const FileLine &y) { return std::tie(x.file, x.line) < std::tie(y.file, y.line); };
+  auto before = [](const FileLine &x, const FileLine &y) {
+    return std::tie(x.file, x.line) < std::tie(y.file, y.line);
+  };
   if (a.place != b.place)
-    return std::lexicographical_compare(a.place.rbegin(), a.place.rend(), b.place.rbegin(), b.place.rend(), before);
+    return std::lexicographical_compare(a.place.rbegin(), a.place.rend(), b.place.rbegin(),
+                                        b.place.rend(), before);
   return std::tie(a.rule, a.message) < std::tie(b.rule, b.message);
 }
 
@@ -60,7 +63,7 @@ std::vector<Diagnostic> DiagnosticLog::finish() {
   return out;
 }
 
-//---- calls outside a kernel ----------------------------------------------------------------------===//
+//---- calls outside a kernel ---------------------------------------------===//
 
 namespace {
 

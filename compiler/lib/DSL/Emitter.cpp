@@ -1,4 +1,4 @@
-//===- Emitter.cpp - checking and recording instructions -----------------------------------------------===//
+//===- Emitter.cpp - checking and recording instructions ------------------===//
 
 #include "Emitter.h"
 
@@ -6,7 +6,8 @@
 
 namespace kiln::trace {
 
-Emitter::Emitter(const Row &row, const nl::SrcLoc &loc) : row(row), state(TraceState::current()), inst(row.blank) {
+Emitter::Emitter(const Row &row, const nl::SrcLoc &loc)
+    : row(row), state(TraceState::current()), inst(row.blank) {
   if (state)
     place = state->capture(loc);
   else
@@ -16,7 +17,8 @@ Emitter::Emitter(const Row &row, const nl::SrcLoc &loc) : row(row), state(TraceS
 void Emitter::fault(std::string_view rule, std::string message, std::string help) {
   if (!state)
     return;
-  state->log.report({rule, std::move(message), std::move(help), subject++}, place, operandNotes(-1));
+  state->log.report({rule, std::move(message), std::move(help), subject++}, place,
+                    operandNotes(-1));
   broken = true;
 }
 
@@ -28,7 +30,7 @@ std::string Emitter::describe(unsigned operand) const {
   return text(role, " '", state->tensors[access.tensor].name, "'");
 }
 
-//---- fields ----------------------------------------------------------------------------------------===//
+//---- fields -------------------------------------------------------------===//
 
 void Emitter::aluOp(unsigned index, const nl::Op &op, std::string_view field, bool optional) {
   if (op.alu >= 0)
@@ -38,8 +40,11 @@ void Emitter::aluOp(unsigned index, const nl::Op &op, std::string_view field, bo
   if (!op.name)
     return fault("B-07", text(field, " of ", row.desc.mnemonic, " is missing"),
                  text("give it an operator, such as .", field, " = nl::add"));
-  fault("B-07", text(field, " of ", row.desc.mnemonic, " is nl::", op.name, ", a function of the Scalar Engine"),
-        "nisa::activation computes functions; an ALU operator is nl::add, nl::multiply, nl::maximum, ...");
+  fault("B-07",
+        text(field, " of ", row.desc.mnemonic, " is nl::", op.name,
+             ", a function of the Scalar Engine"),
+        "nisa::activation computes functions; an ALU operator is nl::add, nl::multiply, "
+        "nl::maximum, ...");
 }
 
 void Emitter::function(unsigned index, const nl::Op &op, std::string_view field) {
@@ -48,14 +53,16 @@ void Emitter::function(unsigned index, const nl::Op &op, std::string_view field)
   if (!op.name)
     return fault("B-07", text(field, " of ", row.desc.mnemonic, " is missing"),
                  text("give it a function, such as .", field, " = nl::exp"));
-  fault("B-07", text(field, " of ", row.desc.mnemonic, " is nl::", op.name, ", an operator of the ALUs"),
-        "nisa::tensor_tensor and nisa::tensor_scalar compute with operators; functions are nl::exp, nl::relu, ...");
+  fault("B-07",
+        text(field, " of ", row.desc.mnemonic, " is nl::", op.name, ", an operator of the ALUs"),
+        "nisa::tensor_tensor and nisa::tensor_scalar compute with operators; functions are "
+        "nl::exp, nl::relu, ...");
 }
 
-//---- operands --------------------------------------------------------------------------------------===//
+//---- operands -----------------------------------------------------------===//
 
-/// Whether the handle names a tensor of this trace. Reports it otherwise, except for absent optional
-/// operands and for tensors whose error has been reported.
+/// Whether the handle names a tensor of this trace. Reports it otherwise, except for absent
+/// optional operands and for tensors whose error has been reported.
 bool Emitter::admit(unsigned index, const nl::Tensor &tensor) {
   if (!state)
     return false;
@@ -67,13 +74,16 @@ bool Emitter::admit(unsigned index, const nl::Tensor &tensor) {
   }
   if (view.trace == 0) {
     if (!desc.isOptional)
-      fault("K-08", text(desc.name, " of nisa::", row.desc.mnemonic, " is an empty handle: it names no tensor"),
+      fault("K-08",
+            text(desc.name, " of nisa::", row.desc.mnemonic,
+                 " is an empty handle: it names no tensor"),
             "assign it the result of nl::ndarray first");
     return false;
   }
   if (view.trace != state->number) {
-    fault("K-08", text(desc.name, " of nisa::", row.desc.mnemonic, " is ", state->describe(view),
-                       ", which is finished"),
+    fault("K-08",
+          text(desc.name, " of nisa::", row.desc.mnemonic, " is ", state->describe(view),
+               ", which is finished"),
           "declare tensors inside the kernel function");
     return false;
   }
@@ -90,8 +100,8 @@ void Emitter::transferOperand(unsigned index, const nl::Tensor &tensor, const nl
     return;
   const nl::detail::View &view = tensor.raw(), &partner = other.raw();
   bool cut = nl::is_hbm(view.buffer) && nl::is_on_chip(partner.buffer) && partner.rank != 0;
-  inst.operands[index] =
-      cut ? foldRows(view, view.tensor, partner.shape[0]) : foldView(view, view.tensor, FreeDims::Merge);
+  inst.operands[index] = cut ? foldRows(view, view.tensor, partner.shape[0])
+                             : foldView(view, view.tensor, FreeDims::Merge);
 }
 
 /// Where the operands were declared, the one at fault first, each tensor once.
@@ -104,7 +114,8 @@ std::vector<DiagnosticLog::Note> Emitter::operandNotes(int first) const {
       return;
     done.push_back(access.tensor);
     const TensorRecord &tensor = state->tensors[access.tensor];
-    std::string name = tensor.name.empty() ? std::string(row.desc.operands[i].name) : text("'", tensor.name, "'");
+    std::string name =
+        tensor.name.empty() ? std::string(row.desc.operands[i].name) : text("'", tensor.name, "'");
     notes.push_back({text(name, " is ", state->declaration(tensor)), tensor.place});
   };
   if (first >= 0)
@@ -114,7 +125,7 @@ std::vector<DiagnosticLog::Note> Emitter::operandNotes(int first) const {
   return notes;
 }
 
-//---- recording -------------------------------------------------------------------------------------===//
+//---- recording ----------------------------------------------------------===//
 
 void Emitter::record() {
   if (!usable())
@@ -132,7 +143,8 @@ void Emitter::record() {
     v.partitionBase = tensor.address ? static_cast<uint32_t>(tensor.address->partition) : 0;
   }
   bool legal = isa::checkInstruction(view, [this](isa::Violation v) {
-    state->log.report({v.rule, std::move(v.message), std::move(v.help), v.operand}, place, operandNotes(v.operand));
+    state->log.report({v.rule, std::move(v.message), std::move(v.help), v.operand}, place,
+                      operandNotes(v.operand));
   });
   for (unsigned i = 0; i < row.desc.operands.size(); ++i) {
     if (!row.desc.operands[i].isOutput || !inst.operands[i].present())

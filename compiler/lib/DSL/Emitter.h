@@ -1,9 +1,9 @@
-//===- Emitter.h - one instruction on its way into the trace -------------------------------------------===//
+//===- Emitter.h - one instruction on its way into the trace --------------===//
 //
-// A builder names the row, sets fields, adds operands and records. Checks of handles happen as operands
-// come in, rules of the table when the instruction is complete.
+// A builder names the row, sets fields, adds operands and records. Checks of handles happen as
+// operands come in, rules of the table when the instruction is complete.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_DSL_EMITTER_H
 #define KILN_LIB_DSL_EMITTER_H
@@ -16,7 +16,8 @@ namespace kiln::trace {
 
 /// A row of the table with all fields at their defaults, made once.
 struct Row {
-  explicit Row(isa::Opcode opcode) : desc(*isa::findInstruction(opcode)), blank(isa::makeInstruction(opcode)) {}
+  explicit Row(isa::Opcode opcode)
+      : desc(*isa::findInstruction(opcode)), blank(isa::makeInstruction(opcode)) {}
   /// First word of a field. Precondition: the row has it.
   unsigned word(std::string_view field) const { return desc.field(field)->word; }
 
@@ -26,7 +27,8 @@ struct Row {
 
 class Emitter {
 public:
-  /// Begins an instruction of `row` at `loc`. Outside a kernel the emitter reports K-07 and ignores the rest.
+  /// Begins an instruction of `row` at `loc`. Outside a kernel the emitter reports K-07 and ignores
+  /// the rest.
   Emitter(const Row &row, const nl::SrcLoc &loc);
 
   /// False when the instruction will not be recorded, because of an earlier, reported error.

@@ -1,9 +1,10 @@
-//===- Finish.cpp - results, and the finished trace -----------------------------------------------------===//
+//===- Finish.cpp - results, and the finished trace -----------------------===//
 //
-// Host compilers evaluate the arguments of a call in different orders, so the order in which tensors were
-// declared means nothing. The finished trace numbers and names them by first use in operand order.
+// Host compilers evaluate the arguments of a call in different orders, so the order in which
+// tensors were declared means nothing. The finished trace numbers and names them by first use in
+// operand order.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "TraceState.h"
 #include "ViewAlgebra.h"
@@ -12,7 +13,7 @@
 
 namespace kiln::trace {
 
-//---- results -----------------------------------------------------------------------------------------===//
+//---- results ------------------------------------------------------------===//
 
 void TraceState::takeResult(const nl::Tensor &result, uint32_t resultNumber) {
   const nl::detail::View &view = result.raw();
@@ -20,8 +21,8 @@ void TraceState::takeResult(const nl::Tensor &result, uint32_t resultNumber) {
     std::vector<DiagnosticLog::Note> notes;
     if (TensorRecord *record = note ? find(view) : nullptr)
       notes.push_back({text(describe(view), " is ", declaration(*record)), record->place});
-    log.report({rule, std::move(message), std::move(help), static_cast<int>(resultNumber)}, kernelPlace,
-               std::move(notes));
+    log.report({rule, std::move(message), std::move(help), static_cast<int>(resultNumber)},
+               kernelPlace, std::move(notes));
   };
   if (view.poison)
     return;
@@ -30,31 +31,42 @@ void TraceState::takeResult(const nl::Tensor &result, uint32_t resultNumber) {
                  "return a tensor declared in nl::shared_hbm", false);
   TensorRecord *record = find(view);
   if (!record)
-    return fault("K-08", text("result ", resultNumber, " is ", describe(view), ", which is finished"),
+    return fault("K-08",
+                 text("result ", resultNumber, " is ", describe(view), ", which is finished"),
                  "return a tensor this call of the kernel declared", false);
   if (record->role == TensorRole::Input)
-    return fault("K-01", text("result ", resultNumber, " is ", describe(view), ", a parameter of the kernel"),
-                 "copy it to a tensor declared in nl::shared_hbm, or declare the parameter as nl::InOut");
+    return fault(
+        "K-01",
+        text("result ", resultNumber, " is ", describe(view), ", a parameter of the kernel"),
+        "copy it to a tensor declared in nl::shared_hbm, or declare the parameter as nl::InOut");
   if (record->updated)
-    return fault("K-01", text("result ", resultNumber, " is ", describe(view), ", an nl::InOut parameter, which is an output already"),
+    return fault("K-01",
+                 text("result ", resultNumber, " is ", describe(view),
+                      ", an nl::InOut parameter, which is an output already"),
                  "return only tensors the kernel declared");
   if (record->role == TensorRole::Output)
-    return fault("K-01", text("result ", resultNumber, " is ", describe(view), ", which is result ", record->index,
-                              " already"),
+    return fault("K-01",
+                 text("result ", resultNumber, " is ", describe(view), ", which is result ",
+                      record->index, " already"),
                  "return each tensor once");
   if (record->buffer != nl::shared_hbm)
-    return fault("K-01", text("returned tensors must be in shared_hbm, ", describe(view), " is in ",
-                              nameOf(record->buffer)),
-                 record->onChip() ? "declare the result in nl::shared_hbm and nisa::dma_copy the tile to it"
-                                  : "declare it in nl::shared_hbm");
+    return fault("K-01",
+                 text("returned tensors must be in shared_hbm, ", describe(view), " is in ",
+                      nameOf(record->buffer)),
+                 record->onChip()
+                     ? "declare the result in nl::shared_hbm and nisa::dma_copy the tile to it"
+                     : "declare it in nl::shared_hbm");
   bool isWhole = view.offset == 0 && isContiguous(view) && view.dtype == record->dtype &&
                  result.size() == nl::Tensor(identityView(view.tensor)).size();
   if (!isWhole)
-    return fault("K-01", text("result ", resultNumber, " is a view of ", describe(view), ", not the whole tensor"),
-                 "return the tensor itself, or a reshape of it");
+    return fault(
+        "K-01",
+        text("result ", resultNumber, " is a view of ", describe(view), ", not the whole tensor"),
+        "return the tensor itself, or a reshape of it");
   record->role = TensorRole::Output;
   record->index = resultNumber;
-  record->shape = result.shape(); // accesses are linear, so a reshape of the whole changes none of them
+  record->shape =
+      result.shape(); // accesses are linear, so a reshape of the whole changes none of them
   checkWritten(*record);
 }
 
@@ -62,13 +74,14 @@ void TraceState::checkWritten(const TensorRecord &record) {
   // An instruction with an error was not recorded; its destination is not to be blamed.
   if (record.written || log.hasErrors())
     return;
-  std::string name = record.name.empty() ? text("result ", record.index) : text("'", record.name, "'");
+  std::string name =
+      record.name.empty() ? text("result ", record.index) : text("'", record.name, "'");
   log.report({"C-12", text(name, " is returned but never written"),
-              "store to it with nisa::dma_copy; a loop over M / N tiles runs 0 times when M < N, nl::ceil_div(M, N) "
+              "store to it with nisa::dma_copy; a loop over M / N tiles runs 0 times when M < N, "
+              "nl::ceil_div(M, N) "
               "and nl::tiles(M, N) count the last part",
               static_cast<int>(record.index)},
-             kernelPlace,
-             {{text(name, " is ", declaration(record)), record.place}});
+             kernelPlace, {{text(name, " is ", declaration(record)), record.place}});
 }
 
 void TraceState::takeResults(const std::vector<nl::Tensor> &results) {
@@ -88,7 +101,7 @@ void TraceState::takeResults(const std::vector<nl::Tensor> &results) {
                kernelPlace);
 }
 
-//---- the finished trace --------------------------------------------------------------------------------===//
+//---- the finished trace -------------------------------------------------===//
 
 /// Declared tensors in the order of the finished trace: inputs, outputs, then by first use.
 std::vector<uint32_t> TraceState::useOrder() const {
@@ -113,7 +126,8 @@ std::vector<uint32_t> TraceState::useOrder() const {
   return order;
 }
 
-/// Names what the author did not: "out0" for results, "t0", "t1", ... for the rest, past names in use.
+/// Names what the author did not: "out0" for results, "t0", "t1", ... for the rest, past names in
+/// use.
 void TraceState::nameTensors(Trace &trace) const {
   uint32_t next = 0;
   for (Tensor &tensor : trace.tensors) {
@@ -157,8 +171,8 @@ private:
     return slot->second;
   }
   uint32_t location(uint32_t fileIndex, uint32_t line, uint32_t caller) {
-    auto [slot, isNew] =
-        locations.try_emplace({fileIndex, line, caller}, static_cast<uint32_t>(trace.locations.size()));
+    auto [slot, isNew] = locations.try_emplace({fileIndex, line, caller},
+                                               static_cast<uint32_t>(trace.locations.size()));
     if (isNew)
       trace.locations.push_back({fileIndex, line, caller});
     return slot->second;
@@ -189,7 +203,8 @@ Trace TraceState::finish() {
     tensor.shape.assign(record.shape.begin(), record.shape.end());
     tensor.index = record.role == TensorRole::Internal ? 0 : record.index;
     if (record.address)
-      tensor.address = {static_cast<uint32_t>(record.address->partition), static_cast<uint64_t>(record.address->byte)};
+      tensor.address = {static_cast<uint32_t>(record.address->partition),
+                        static_cast<uint64_t>(record.address->byte)};
     tensor.location = locationOf(record.place);
     trace.tensors.push_back(std::move(tensor));
   }

@@ -1,4 +1,4 @@
-//===- Language.cpp - the out-of-line half of nl/lang.h and nl/util.h -------------------------------------===//
+//===- Language.cpp - the out-of-line half of nl/lang.h and nl/util.h -----===//
 
 #include "TraceState.h"
 #include "nl/util.h"
@@ -7,8 +7,8 @@
 
 namespace nl {
 
-using kiln::trace::TraceState;
 using kiln::trace::text;
+using kiln::trace::TraceState;
 
 Tensor load(const Tensor &src, std::optional<DType> dtype, SrcLoc loc) {
   Shape shape = src.shape();
@@ -27,7 +27,8 @@ Tensor load(const Tensor &src, std::optional<DType> dtype, SrcLoc loc) {
 void store(const Tensor &dst, const Tensor &value, SrcLoc loc) {
   TraceState *state = TraceState::current();
   if (state && !dst.raw().poison && dst.raw().trace != 0 && is_on_chip(dst.buffer()))
-    return state->report({"B-06", text("nl::store writes HBM, ", state->describe(dst.raw()), " is on chip"),
+    return state->report({"B-06",
+                          text("nl::store writes HBM, ", state->describe(dst.raw()), " is on chip"),
                           "copy between tiles with nisa::tensor_copy"},
                          loc);
   nisa::dma_copy({.dst = dst, .src = value}, loc);
@@ -38,15 +39,17 @@ Tiles tiles(detail::Int total, detail::Int tile, SrcLoc loc) {
     return {total.value, tile.value};
   TraceState *state = TraceState::current();
   if (state)
-    state->fatal({"V-02", tile.value < 1 ? text("nl::tiles needs tiles of at least 1 element, got ", tile.value)
-                                         : text("nl::tiles needs at least 0 elements, got ", total.value),
+    state->fatal({"V-02",
+                  tile.value < 1
+                      ? text("nl::tiles needs tiles of at least 1 element, got ", tile.value)
+                      : text("nl::tiles needs at least 0 elements, got ", total.value),
                   ""},
                  loc);
   kiln::trace::reportOutsideKernel("nl::tiles", loc);
   return {0, 1};
 }
 
-//---- nl::require -----------------------------------------------------------------------------------===//
+//---- nl::require --------------------------------------------------------===//
 
 namespace detail {
 namespace {
@@ -74,7 +77,8 @@ std::string spell(const FormatArg &arg) {
   return "?";
 }
 
-/// Replaces each `{}` by the next value; `{{` and `}}` stand for braces, values left over are appended.
+/// Replaces each `{}` by the next value; `{{` and `}}` stand for braces, values left over are
+/// appended.
 std::string format(std::string_view pattern, const FormatArg *args, unsigned count) {
   std::string out;
   unsigned next = 0;

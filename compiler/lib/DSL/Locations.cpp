@@ -1,9 +1,9 @@
-//===- Locations.cpp - capturing places and turning them into lines -----------------------------------===//
+//===- Locations.cpp - capturing places and turning them into lines -------===//
 //
-// Kernel files are compiled with frame pointers, and so is this library: the helper chain of a statement is
-// a walk over saved frame pointers, bounded by the frame of whoever called the kernel.
+// Kernel files are compiled with frame pointers, and so is this library: the helper chain of a
+// statement is a walk over saved frame pointers, bounded by the frame of whoever called the kernel.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Locations.h"
 
@@ -26,19 +26,20 @@ bool isSystemPath(const std::string &path) {
          path.find("/include/c++/") != std::string::npos;
 }
 
-/// Collects the return addresses above `frame` that `accept` takes. Reads stack memory of callers, which
-/// the address sanitizer cannot tell from a fault.
+/// Collects the return addresses above `frame` that `accept` takes. Reads stack memory of callers,
+/// which the address sanitizer cannot tell from a fault.
 template <class Accept>
-__attribute__((no_sanitize("address"))) size_t walkFrames(uintptr_t frame, uintptr_t end, Accept accept,
-                                                          uintptr_t *out, size_t capacity) {
+__attribute__((no_sanitize("address"))) size_t walkFrames(uintptr_t frame, uintptr_t end,
+                                                          Accept accept, uintptr_t *out,
+                                                          size_t capacity) {
   size_t count = 0;
   while (count < capacity) {
     const auto *saved = reinterpret_cast<const uintptr_t *>(frame);
     uintptr_t caller = saved[0], returnAddress = saved[1];
     if (accept(returnAddress))
       out[count++] = returnAddress;
-    // A frame without a frame pointer (a callback through a C library) leaves anything here; frames of
-    // the kernel lie above this one and below the invoker's.
+    // A frame without a frame pointer (a callback through a C library) leaves anything here; frames
+    // of the kernel lie above this one and below the invoker's.
     if (caller <= frame || caller >= end || caller % alignof(uintptr_t) != 0)
       break;
     frame = caller;
@@ -61,11 +62,13 @@ __attribute__((noinline)) Place LocationTable::capture(const nl::SrcLoc &loc) {
   auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   if (options.resolver && !options.text.empty() && frame < invokerFrame)
     count = walkFrames(
-        frame, invokerFrame, [this](uintptr_t a) { return isKernelCode(a); }, addresses, kMaxFrames);
+        frame, invokerFrame, [this](uintptr_t a) { return isKernelCode(a); }, addresses,
+        kMaxFrames);
   return intern(loc, {addresses, count});
 }
 
-bool LocationTable::equal(const Entry &entry, const nl::SrcLoc &loc, std::span<const uintptr_t> addresses) const {
+bool LocationTable::equal(const Entry &entry, const nl::SrcLoc &loc,
+                          std::span<const uintptr_t> addresses) const {
   if (entry.file != loc.file || entry.line != loc.line || entry.addressCount != addresses.size())
     return false;
   for (size_t i = 0; i < addresses.size(); ++i)
@@ -104,7 +107,8 @@ const FileLine &LocationTable::frame(uintptr_t address) {
   // The return address may belong to the next statement; the call ends one byte before it.
   FileLine found = options.resolver(address - 1);
   std::string path = std::filesystem::path(found.file).lexically_normal().string();
-  std::string nlFolder = (std::filesystem::path(options.includeDir) / "nl" / "").lexically_normal().string();
+  std::string nlFolder =
+      (std::filesystem::path(options.includeDir) / "nl" / "").lexically_normal().string();
   bool isHeader = !options.includeDir.empty() && path.starts_with(nlFolder);
   if (!path.empty() && found.line != 0 && !isHeader && !isSystemPath(path))
     slot->second = {relativeToKernel(path, options.kernelFile), found.line};
@@ -118,8 +122,8 @@ CallChain LocationTable::chain(Place place) {
   for (uint32_t i = 0; i < entry.addressCount; ++i)
     if (const FileLine &f = frame(addressPool[entry.firstAddress + i]); f.line != 0)
       callers.push_back(f);
-  // The innermost frame is the statement itself; a helper that passes on its caller's SrcLoc moves the
-  // statement outwards.
+  // The innermost frame is the statement itself; a helper that passes on its caller's SrcLoc moves
+  // the statement outwards.
   size_t statement = 0;
   for (size_t i = 0; i < callers.size(); ++i)
     if (callers[i] == chain.front()) {

@@ -1,8 +1,8 @@
-//===- Text.h - building the sentences of diagnostics -----------------------------------------------===//
+//===- Text.h - building the sentences of diagnostics ---------------------===//
 //
 // Concatenation, and the one spelling of shapes, dtypes and buffers in messages of the tracer.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_DSL_TEXT_H
 #define KILN_LIB_DSL_TEXT_H
@@ -37,10 +37,14 @@ std::string_view nameOf(nl::Buffer buffer);
 
 /// "(128, 512)"; a single extent is "(128,)".
 std::string tupleText(std::span<const int64_t> values);
-inline std::string tupleText(const nl::Shape &shape) { return tupleText({shape.begin(), shape.end()}); }
+inline std::string tupleText(const nl::Shape &shape) {
+  return tupleText({shape.begin(), shape.end()});
+}
 /// "128x512".
 std::string shapeText(std::span<const int64_t> values);
-inline std::string shapeText(const nl::Shape &shape) { return shapeText({shape.begin(), shape.end()}); }
+inline std::string shapeText(const nl::Shape &shape) {
+  return shapeText({shape.begin(), shape.end()});
+}
 
 /// Saturates instead of overflowing.
 inline int64_t multiply(int64_t a, int64_t b) {

@@ -1,4 +1,4 @@
-//===- TraceState.cpp - tensors and places of a running trace ----------------------------------------===//
+//===- TraceState.cpp - tensors and places of a running trace -------------===//
 
 #include "TraceState.h"
 
@@ -22,8 +22,8 @@ uint32_t nextTraceNumber() {
 
 TraceState::TraceState(const nl::detail::KernelEntry &kernel, const TraceOptions &options)
     : kernel(kernel), options(options), number(nextTraceNumber()), locations(options),
-      log(locations, options.maxDiagnostics), kernelPlace(locations.plain(kernel.place)), last(kernel.place),
-      outer(std::exchange(currentTrace, this)) {}
+      log(locations, options.maxDiagnostics), kernelPlace(locations.plain(kernel.place)),
+      last(kernel.place), outer(std::exchange(currentTrace, this)) {}
 
 TraceState::~TraceState() { currentTrace = outer; }
 
@@ -58,15 +58,18 @@ nl::Tensor TraceState::declare(TensorRecord record) {
 }
 
 TensorRecord *TraceState::find(const nl::detail::View &view) {
-  return view.trace == number && !view.poison && view.tensor < tensors.size() ? &tensors[view.tensor] : nullptr;
+  return view.trace == number && !view.poison && view.tensor < tensors.size()
+             ? &tensors[view.tensor]
+             : nullptr;
 }
 
 std::string TraceState::describe(const nl::detail::View &view) {
-  const TensorRecord *record = view.trace == number && view.tensor < tensors.size() ? &tensors[view.tensor] : nullptr;
+  const TensorRecord *record =
+      view.trace == number && view.tensor < tensors.size() ? &tensors[view.tensor] : nullptr;
   if (!record)
     return view.trace == 0 ? "an empty handle"
-                           : text("a ", shapeText({view.shape, view.rank}), " ", isa::name(toIsa(view.dtype)),
-                                  " tensor of another trace");
+                           : text("a ", shapeText({view.shape, view.rank}), " ",
+                                  isa::name(toIsa(view.dtype)), " tensor of another trace");
   if (!record->name.empty())
     return text("'", record->name, "'");
   FileLine declared = locations.chain(record->place).front();

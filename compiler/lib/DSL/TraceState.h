@@ -1,9 +1,9 @@
-//===- TraceState.h - everything one trace knows -----------------------------------------------------===//
+//===- TraceState.h - everything one trace knows --------------------------===//
 //
-// One object per traceKernel call, found through a thread-local pointer by the functions kernels call. It
-// owns the declared tensors, the recorded instructions, the places and the diagnostics.
+// One object per traceKernel call, found through a thread-local pointer by the functions kernels
+// call. It owns the declared tensors, the recorded instructions, the places and the diagnostics.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_DSL_TRACESTATE_H
 #define KILN_LIB_DSL_TRACESTATE_H
@@ -24,8 +24,8 @@ struct Fault {
   int subject = -1; ///< tells faults of one statement apart: the operand or dim at fault
 };
 
-/// Leaves the kernel after a fatal error; thrown and caught inside libkiln, it only passes through the
-/// author's frames.
+/// Leaves the kernel after a fatal error; thrown and caught inside libkiln, it only passes through
+/// the author's frames.
 struct __attribute__((visibility("default"))) Abort {};
 
 /// A declared tensor.
@@ -44,7 +44,8 @@ struct TensorRecord {
   bool onChip() const { return nl::is_on_chip(buffer); }
 };
 
-/// Errors of one trace, bounded and without repetition: an error of an unrolled loop is reported once.
+/// Errors of one trace, bounded and without repetition: an error of an unrolled loop is reported
+/// once.
 class DiagnosticLog {
 public:
   struct Note {
@@ -84,7 +85,8 @@ public:
   /// The trace of this thread; null outside kernels.
   static TraceState *current();
 
-  //---- what kernel functions do --------------------------------------------------------------------
+  //---- what kernel functions do
+  //--------------------------------------------------------------------
 
   /// The place of a statement; remembers it for lastTracedLine.
   Place capture(const nl::SrcLoc &loc);
@@ -100,7 +102,8 @@ public:
   /// "this 128x512 float32 tile in sbuf", for the note at its declaration.
   std::string declaration(const TensorRecord &record) const;
 
-  //---- the frame around the kernel ------------------------------------------------------------------
+  //---- the frame around the kernel
+  //------------------------------------------------------------------
 
   void bindParameters(std::span<const driver::Arg> args, std::vector<nl::detail::ArgValue> &values);
   void takeResults(const std::vector<nl::Tensor> &results);
@@ -114,7 +117,7 @@ public:
   Place kernelPlace;
   std::vector<TensorRecord> tensors;
   std::map<std::string, uint32_t, std::less<>> names; ///< the author's names
-  std::vector<Instruction> instructions; ///< locations hold Places until finish
+  std::vector<Instruction> instructions;              ///< locations hold Places until finish
   nl::SrcLoc last;
 
 private:
@@ -127,8 +130,8 @@ private:
   TraceState *outer; ///< the trace this one interrupts; normally null
 };
 
-/// Reports an nl:: or nisa:: call made outside a kernel: it has no trace to be reported in, so the next
-/// finished trace of the process shows it.
+/// Reports an nl:: or nisa:: call made outside a kernel: it has no trace to be reported in, so the
+/// next finished trace of the process shows it.
 void reportOutsideKernel(std::string_view function, const nl::SrcLoc &loc);
 /// Takes the calls reported so far.
 std::vector<Diagnostic> takeCallsOutsideKernel(const std::string &kernelFile);

@@ -1,4 +1,4 @@
-//===- Tracer.cpp - arguments in, one call of the kernel, results out -------------------------------------===//
+//===- Tracer.cpp - arguments in, one call of the kernel, results out -----===//
 
 #include "kiln/Trace/Tracer.h"
 
@@ -13,7 +13,7 @@ namespace kiln::trace {
 using nl::detail::KernelEntry;
 using nl::detail::ParamKind;
 
-//---- signatures ------------------------------------------------------------------------------------===//
+//---- signatures ---------------------------------------------------------===//
 
 namespace {
 
@@ -58,7 +58,8 @@ std::string signature(const KernelEntry &kernel) {
 std::string spell(const driver::Arg &arg) {
   struct Visitor {
     std::string operator()(const driver::TensorArg &t) const {
-      return text("a ", shapeText(std::span<const int64_t>(t.shape)), " ", isa::name(t.dtype), " tensor");
+      return text("a ", shapeText(std::span<const int64_t>(t.shape)), " ", isa::name(t.dtype),
+                  " tensor");
     }
     std::string operator()(int64_t v) const { return text("the whole number ", v); }
     std::string operator()(double v) const {
@@ -105,11 +106,13 @@ bool convert(ParamKind kind, const driver::Arg &arg, nl::detail::ArgValue &value
 
 } // namespace
 
-void TraceState::bindParameters(std::span<const driver::Arg> args, std::vector<nl::detail::ArgValue> &values) {
+void TraceState::bindParameters(std::span<const driver::Arg> args,
+                                std::vector<nl::detail::ArgValue> &values) {
   const size_t count = kernel.parameters.size();
   if (args.size() != count) {
-    log.report({"K-10", text("kernel '", kernel.name, "' takes ", count, count == 1 ? " argument, got " : " arguments, got ",
-                             args.size()),
+    log.report({"K-10",
+                text("kernel '", kernel.name, "' takes ", count,
+                     count == 1 ? " argument, got " : " arguments, got ", args.size()),
                 text("its signature is ", signature(kernel))},
                kernelPlace);
     throw Abort{};
@@ -117,8 +120,9 @@ void TraceState::bindParameters(std::span<const driver::Arg> args, std::vector<n
   values.resize(count);
   for (size_t i = 0; i < count; ++i) {
     if (!convert(kernel.parameters[i], args[i], values[i])) {
-      log.report({"K-10", text("argument '", parameterName(kernel, i), "' is ", spell(args[i]), ", expected ",
-                               spell(kernel.parameters[i])),
+      log.report({"K-10",
+                  text("argument '", parameterName(kernel, i), "' is ", spell(args[i]),
+                       ", expected ", spell(kernel.parameters[i])),
                   text("the signature is ", signature(kernel)), static_cast<int>(i)},
                  kernelPlace);
       continue;
@@ -133,7 +137,8 @@ void TraceState::bindParameters(std::span<const driver::Arg> args, std::vector<n
     view.dtype = tensor->dtype;
     view.shape = tensor->shape;
     bool legal = isa::checkTensor(view, std::nullopt, [&](isa::Violation v) {
-      log.report({v.rule, std::move(v.message), std::move(v.help), static_cast<int>(i)}, kernelPlace);
+      log.report({v.rule, std::move(v.message), std::move(v.help), static_cast<int>(i)},
+                 kernelPlace);
     });
     if (!legal)
       continue;
@@ -162,12 +167,13 @@ void TraceState::bindParameters(std::span<const driver::Arg> args, std::vector<n
     throw Abort{};
 }
 
-//---- the call --------------------------------------------------------------------------------------===//
+//---- the call -----------------------------------------------------------===//
 
 namespace {
 
 /// Calls the kernel. Not inlined: its frame is where the author's frames end.
-__attribute__((noinline)) void callKernel(TraceState &state, const std::vector<nl::detail::ArgValue> &values,
+__attribute__((noinline)) void callKernel(TraceState &state,
+                                          const std::vector<nl::detail::ArgValue> &values,
                                           std::vector<nl::Tensor> &results) {
   state.locations.setInvokerFrame(reinterpret_cast<uintptr_t>(__builtin_frame_address(0)));
   state.kernel.invoke(state.kernel.function, values.data(), results);
@@ -198,7 +204,8 @@ void run(TraceState &state, std::span<const driver::Arg> args) {
 
 } // namespace
 
-TraceResult traceKernel(const KernelEntry &kernel, std::span<const driver::Arg> args, const TraceOptions &options) {
+TraceResult traceKernel(const KernelEntry &kernel, std::span<const driver::Arg> args,
+                        const TraceOptions &options) {
   TraceResult result;
   TraceState state(kernel, options);
   run(state, args);
@@ -213,9 +220,10 @@ TraceResult traceKernel(const KernelEntry &kernel, std::span<const driver::Arg> 
   return result;
 }
 
-//---- kernel files ------------------------------------------------------------------------------------===//
+//---- kernel files -------------------------------------------------------===//
 
-std::optional<Diagnostic> checkPlugin(const nl::detail::PluginInfo *info, const std::string &kernelFile) {
+std::optional<Diagnostic> checkPlugin(const nl::detail::PluginInfo *info,
+                                      const std::string &kernelFile) {
   Diagnostic d;
   std::string file = relativeToKernel(kernelFile, kernelFile);
   d.place = {{file, 0}};
@@ -226,14 +234,16 @@ std::optional<Diagnostic> checkPlugin(const nl::detail::PluginInfo *info, const 
   }
   if (info->abiVersion == nl::detail::kAbiVersion && info->tensorBytes == sizeof(nl::Tensor))
     return std::nullopt;
-  d.message = text("'", file, "' was compiled with version ", info->abiVersion, " of the nl headers (tensors of ",
-                   info->tensorBytes, " bytes), this Kiln has version ", nl::detail::kAbiVersion, " (", sizeof(nl::Tensor),
-                   " bytes)");
+  d.message =
+      text("'", file, "' was compiled with version ", info->abiVersion,
+           " of the nl headers (tensors of ", info->tensorBytes, " bytes), this Kiln has version ",
+           nl::detail::kAbiVersion, " (", sizeof(nl::Tensor), " bytes)");
   d.help = "compile it again with the headers of this Kiln";
   return d;
 }
 
-std::variant<const KernelEntry *, Diagnostic> findKernel(const nl::detail::PluginInfo &info, std::string_view name,
+std::variant<const KernelEntry *, Diagnostic> findKernel(const nl::detail::PluginInfo &info,
+                                                         std::string_view name,
                                                          const std::string &kernelFile) {
   std::span<const KernelEntry> kernels(info.kernels, info.kernelCount);
   const KernelEntry *found = nullptr;

@@ -1,9 +1,10 @@
-//===- ViewAlgebra.cpp - slicing, reordering and regrouping strides -------------------------------------===//
+//===- ViewAlgebra.cpp - slicing, reordering and regrouping strides -------===//
 //
-// S, T and o of the comments are shape, strides and offset of a view, primes mark the result. On chip dim 0
-// is the partition dim: its stride is not the author's to change, and its start is kept apart from o.
+// S, T and o of the comments are shape, strides and offset of a view, primes mark the result. On
+// chip dim 0 is the partition dim: its stride is not the author's to change, and its start is kept
+// apart from o.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "ViewAlgebra.h"
 
@@ -40,7 +41,7 @@ bool isContiguous(const View &view) {
   return true;
 }
 
-//---- dims --------------------------------------------------------------------------------------===//
+//---- dims ---------------------------------------------------------------===//
 
 std::optional<unsigned> ViewAlgebra::resolveDim(int dim, unsigned end) {
   int64_t resolved = dim < 0 ? int64_t(dim) + end : dim;
@@ -81,7 +82,7 @@ int64_t ViewAlgebra::extentProduct(unsigned first) const {
   return n;
 }
 
-//---- subscripts ----------------------------------------------------------------------------------===//
+//---- subscripts ---------------------------------------------------------===//
 
 // S'_d = ceil((b - a) / s), T'_d = s * T_d, o' = o + a * T_d.
 void ViewAlgebra::sliceDim(unsigned d, const nl::Slice &range) {
@@ -96,17 +97,22 @@ void ViewAlgebra::sliceDim(unsigned d, const nl::Slice &range) {
   auto spelled = [&] { return text("slice [", start, ", ", stop, ")"); };
   size_t before = faults.size();
   if (range.step < 1)
-    fault("V-02", text("the step of a slice must be at least 1, dim ", d, " of ", name(), " is sliced by ", range.step));
+    fault("V-02", text("the step of a slice must be at least 1, dim ", d, " of ", name(),
+                       " is sliced by ", range.step));
   if (start >= stop)
-    fault("V-02", text(spelled(), " of dim ", d, " of ", name(), " is empty"), "skip the statement when nothing is left");
+    fault("V-02", text(spelled(), " of dim ", d, " of ", name(), " is empty"),
+          "skip the statement when nothing is left");
   else if (start < 0 || start >= extent)
     fault("V-01", text(spelled(), " is outside dim ", d, " of ", name(), " (extent ", extent, ")"));
   else if (stop > extent)
     fault("P-14", text(spelled(), " exceeds dim ", d, " of ", name(), " (extent ", extent, ")"),
-          text("clip it with nl::tiles(", extent, ", ", stop - start, ") or std::min(end, ", extent, ")"));
+          text("clip it with nl::tiles(", extent, ", ", stop - start, ") or std::min(end, ", extent,
+               ")"));
   if (onChip() && d == 0 && range.step > 1)
-    fault("P-08", text("partitions cannot be strided, ", name(), " is sliced by ", range.step, " in dim 0"),
-          "a tile covers consecutive partitions: use nisa::dma_copy, or a matmul with a selection matrix");
+    fault("P-08",
+          text("partitions cannot be strided, ", name(), " is sliced by ", range.step, " in dim 0"),
+          "a tile covers consecutive partitions: use nisa::dma_copy, or a matmul with a selection "
+          "matrix");
   int64_t step = std::max<int64_t>(range.step, 1);
   view.shape[d] = std::max<int64_t>((stop - start + step - 1) / step, 1);
   if (faults.size() != before)
@@ -126,7 +132,8 @@ void ViewAlgebra::selectElement(unsigned d, int64_t index) {
   int64_t i = index < 0 ? index + extent : index;
   view.shape[d] = 1;
   if (i < 0 || i >= extent)
-    return fault("V-01", text("index ", index, " is outside dim ", d, " of ", name(), " (extent ", extent, ")"));
+    return fault("V-01", text("index ", index, " is outside dim ", d, " of ", name(), " (extent ",
+                              extent, ")"));
   if (onChip() && d == 0)
     view.partition += static_cast<uint32_t>(i);
   else
@@ -138,9 +145,11 @@ void ViewAlgebra::subscript(std::span<const Index> indices, unsigned count) {
   for (const Index &i : indices)
     dots += i.kind == Index::Kind::Dots;
   if (count - dots > view.rank || count > indices.size())
-    return fault("V-03", text(count - dots, " indices for a rank-", unsigned(view.rank), " tensor, ", name()));
+    return fault("V-03", text(count - dots, " indices for a rank-", unsigned(view.rank),
+                              " tensor, ", name()));
   if (dots > 1)
-    return fault("V-03", text("nl::dots stands once in a subscript, ", name(), " has it ", dots, " times"));
+    return fault("V-03",
+                 text("nl::dots stands once in a subscript, ", name(), " has it ", dots, " times"));
   std::array<bool, nl::detail::maxRank> drop{};
   unsigned d = 0;
   for (const Index &i : indices) {
@@ -188,7 +197,7 @@ void ViewAlgebra::select(int dim, int64_t index) {
     removeDim(*d);
 }
 
-//---- order and repetition ------------------------------------------------------------------------===//
+//---- order and repetition -----------------------------------------------===//
 
 // S'_k = S_order(k), T'_k = T_order(k).
 void ViewAlgebra::permute(const nl::Shape &order) {
@@ -205,11 +214,13 @@ void ViewAlgebra::permute(const nl::Shape &order) {
     result.stride[k] = view.stride[from];
   }
   if (!valid)
-    return fault("V-03", text("permute takes each of the ", unsigned(view.rank), " dims of ", name(), " once, got ",
-                              tupleText(order)));
+    return fault("V-03", text("permute takes each of the ", unsigned(view.rank), " dims of ",
+                              name(), " once, got ", tupleText(order)));
   if (onChip() && order[0] != 0 && order[0] != -int64_t(view.rank))
-    fault("V-06", text("dim 0 of ", name(), " is the partition dim and stays in place on chip, permute puts dim ",
-                       order[0], " there"),
+    fault("V-06",
+          text("dim 0 of ", name(),
+               " is the partition dim and stays in place on chip, permute puts dim ", order[0],
+               " there"),
           "transposing partitions is nisa::nc_transpose");
   view = result;
 }
@@ -220,7 +231,8 @@ void ViewAlgebra::broadcast(int dim, int64_t size) {
   if (!d)
     return;
   if (view.shape[*d] != 1)
-    fault("V-07", text("only extent-1 dims can be broadcast, dim ", *d, " of ", name(), " has extent ", view.shape[*d]));
+    fault("V-07", text("only extent-1 dims can be broadcast, dim ", *d, " of ", name(),
+                       " has extent ", view.shape[*d]));
   if (size < 1)
     fault("V-02", text("broadcast of dim ", *d, " of ", name(), " to ", size, " is empty"));
   view.shape[*d] = std::max<int64_t>(size, 1);
@@ -232,8 +244,9 @@ void ViewAlgebra::expandDim(int dim) {
   if (!d)
     return;
   if (view.rank == nl::detail::maxRank)
-    return fault("S-06", text("expand_dim gives ", name(), " rank ", view.rank + 1, ", a view has at most ",
-                              nl::detail::maxRank, " dims"),
+    return fault("S-06",
+                 text("expand_dim gives ", name(), " rank ", view.rank + 1, ", a view has at most ",
+                      nl::detail::maxRank, " dims"),
                  "merge two dims first");
   insertDim(*d, 1, *d < view.rank ? multiply(view.stride[*d], view.shape[*d]) : 1);
 }
@@ -243,21 +256,23 @@ void ViewAlgebra::squeezeDim(int dim) {
   if (!d)
     return;
   if (view.shape[*d] != 1)
-    return fault("V-07", text("only extent-1 dims can be squeezed, dim ", *d, " of ", name(), " has extent ",
-                              view.shape[*d]));
+    return fault("V-07", text("only extent-1 dims can be squeezed, dim ", *d, " of ", name(),
+                              " has extent ", view.shape[*d]));
   if (view.rank <= (onChip() ? 2u : 1u))
-    return fault("P-02", onChip() ? text("squeezing dim ", *d, " would leave ", name(),
-                                         " without a free dim, on-chip tensors have at least one")
-                                  : text("squeezing dim ", *d, " would leave ", name(), " without a dim"));
+    return fault("P-02",
+                 onChip() ? text("squeezing dim ", *d, " would leave ", name(),
+                                 " without a free dim, on-chip tensors have at least one")
+                          : text("squeezing dim ", *d, " would leave ", name(), " without a dim"));
   removeDim(*d);
 }
 
-//---- regrouping ------------------------------------------------------------------------------------===//
+//---- regrouping ---------------------------------------------------------===//
 
 /// Replaces the one -1 by what is left of `total`. False, with a fault, for an empty or open shape.
 bool ViewAlgebra::fillOpenExtent(nl::Shape &shape, int64_t total) {
   if (shape.size() == 0 || shape.size() > nl::detail::maxRank) {
-    fault("S-06", text("a shape of ", shape.size(), " dims for ", name(), ", a view has 1 to ", nl::detail::maxRank));
+    fault("S-06", text("a shape of ", shape.size(), " dims for ", name(), ", a view has 1 to ",
+                       nl::detail::maxRank));
     return false;
   }
   int open = -1;
@@ -276,17 +291,17 @@ bool ViewAlgebra::fillOpenExtent(nl::Shape &shape, int64_t total) {
   if (open < 0)
     return true;
   if (total % known != 0) {
-    fault("V-04", text("the -1 in ", tupleText(shape), " has no value: ", total, " elements of ", name(),
-                       " are not a multiple of ", known));
+    fault("V-04", text("the -1 in ", tupleText(shape), " has no value: ", total, " elements of ",
+                       name(), " are not a multiple of ", known));
     return false;
   }
   shape[open] = total / known;
   return true;
 }
 
-/// Gives the dims from `first` on the extents `target`, keeping the row-major sequence: walks old and new
-/// extents side by side, and each group of old dims that a group of new dims shares must be one run.
-/// Precondition: equal products, room for the rank.
+/// Gives the dims from `first` on the extents `target`, keeping the row-major sequence: walks old
+/// and new extents side by side, and each group of old dims that a group of new dims shares must be
+/// one run. Precondition: equal products, room for the rank.
 bool ViewAlgebra::regroup(unsigned first, const nl::Shape &target) {
   std::array<unsigned, nl::detail::maxRank> source{}; // old dims of more than one element
   unsigned oldCount = 0, newCount = target.size();
@@ -311,8 +326,10 @@ bool ViewAlgebra::regroup(unsigned first, const nl::Shape &target) {
       unsigned outer = source[k], inner = source[k + 1];
       if (view.stride[outer] == multiply(view.stride[inner], view.shape[inner]))
         continue;
-      fault("V-05", text("dims ", outer, " and ", inner, " of ", name(), " are not adjacent in memory (strides ",
-                         view.stride[outer], ", ", view.stride[inner], ")"),
+      fault("V-05",
+            text("dims ", outer, " and ", inner, " of ", name(),
+                 " are not adjacent in memory (strides ", view.stride[outer], ", ",
+                 view.stride[inner], ")"),
             "copy to a fresh tile first");
       return false;
     }
@@ -341,11 +358,12 @@ void ViewAlgebra::reshapeDim(int dim, nl::Shape shape) {
   for (int64_t extent : shape)
     product = multiply(product, extent);
   if (product != view.shape[*d])
-    return fault("V-04", text("dim ", *d, " of ", name(), " has ", view.shape[*d], " elements, ", tupleText(shape),
-                              " has ", product));
+    return fault("V-04", text("dim ", *d, " of ", name(), " has ", view.shape[*d], " elements, ",
+                              tupleText(shape), " has ", product));
   if (view.rank - 1 + shape.size() > nl::detail::maxRank)
-    return fault("S-06", text("reshape_dim gives ", name(), " rank ", view.rank - 1 + shape.size(),
-                              ", a view has at most ", nl::detail::maxRank, " dims"),
+    return fault("S-06",
+                 text("reshape_dim gives ", name(), " rank ", view.rank - 1 + shape.size(),
+                      ", a view has at most ", nl::detail::maxRank, " dims"),
                  "merge two dims first");
   int64_t stride = view.stride[*d];
   removeDim(*d);
@@ -361,7 +379,8 @@ void ViewAlgebra::flattenDims(int first, int last) {
   if (!a || !b)
     return;
   if (*a > *b)
-    return fault("V-03", text("flatten_dims takes the first and the last dim, got ", first, " and ", last, " of ", name()));
+    return fault("V-03", text("flatten_dims takes the first and the last dim, got ", first, " and ",
+                              last, " of ", name()));
   int64_t run = 1;
   for (unsigned i = *a; i <= *b; ++i)
     run = multiply(run, view.shape[i]);
@@ -370,8 +389,9 @@ void ViewAlgebra::flattenDims(int first, int last) {
       if (view.shape[k] == 1 || view.shape[j] == 1)
         continue;
       if (view.stride[k] != multiply(view.stride[j], view.shape[j])) {
-        fault("V-05", text("dims ", k, " and ", j, " of ", name(), " are not adjacent in memory (strides ",
-                           view.stride[k], ", ", view.stride[j], ")"),
+        fault("V-05",
+              text("dims ", k, " and ", j, " of ", name(), " are not adjacent in memory (strides ",
+                   view.stride[k], ", ", view.stride[j], ")"),
               "copy to a fresh tile first");
         return;
       }
@@ -399,14 +419,15 @@ void ViewAlgebra::reshape(nl::Shape shape) {
   for (int64_t extent : shape)
     product = multiply(product, extent);
   if (product != total)
-    return fault("V-04", text("cannot reshape ", name(), " from ", old, " to ", tupleText(shape), ": ", total,
-                              " elements become ", product));
+    return fault("V-04", text("cannot reshape ", name(), " from ", old, " to ", tupleText(shape),
+                              ": ", total, " elements become ", product));
   if (onChip() && shape.size() < 2)
     return fault("P-02", text("reshape to ", tupleText(shape), " leaves ", name(),
                               " without a free dim, on-chip tensors have at least one"));
   if (onChip() && shape[0] != view.shape[0])
-    return fault("V-04", text("reshape cannot change the partition extent of an on-chip tile: ", name(), " has ",
-                              view.shape[0], ", ", tupleText(shape), " has ", shape[0]),
+    return fault("V-04",
+                 text("reshape cannot change the partition extent of an on-chip tile: ", name(),
+                      " has ", view.shape[0], ", ", tupleText(shape), " has ", shape[0]),
                  "partitions move by nisa::dma_copy or nisa::nc_transpose");
   nl::Shape target;
   for (unsigned i = first; i < shape.size(); ++i)
@@ -414,7 +435,7 @@ void ViewAlgebra::reshape(nl::Shape shape) {
   regroup(first, target);
 }
 
-//---- dtypes and raw patterns -----------------------------------------------------------------------===//
+//---- dtypes and raw patterns --------------------------------------------===//
 
 // Ratio r of the element sizes: S'_last = r * S_last, T' = r * T elsewhere, o' = r * o.
 void ViewAlgebra::viewAs(nl::DType dtype) {
@@ -425,8 +446,9 @@ void ViewAlgebra::viewAs(nl::DType dtype) {
   if (from == to)
     return;
   if (view.shape[last] != 1 && view.stride[last] != 1)
-    return fault("D-15", text("view(", target, ") needs a contiguous last dim, dim ", last, " of ", name(), " has stride ",
-                              view.stride[last]),
+    return fault("D-15",
+                 text("view(", target, ") needs a contiguous last dim, dim ", last, " of ", name(),
+                      " has stride ", view.stride[last]),
                  "copy to a fresh tile first");
   if (from > to) {
     const int64_t r = from / to;
@@ -441,8 +463,8 @@ void ViewAlgebra::viewAs(nl::DType dtype) {
   auto whole = [&](int64_t n, std::string_view what) {
     if (n % r == 0)
       return true;
-    fault("D-15", text(n, " elements of ", from, from == 1 ? " byte" : " bytes", " (", what, " of ", name(),
-                       ") are not a whole number of ", target));
+    fault("D-15", text(n, " elements of ", from, from == 1 ? " byte" : " bytes", " (", what, " of ",
+                       name(), ") are not a whole number of ", target));
     return false;
   };
   if (!whole(view.shape[last], text("dim ", last)) || !whole(view.offset, "the offset"))
@@ -457,20 +479,23 @@ void ViewAlgebra::viewAs(nl::DType dtype) {
   view.stride[last] = 1;
 }
 
-void ViewAlgebra::accessPattern(const View &storage, const nl::Pattern &pattern, const nl::ApOptions &options) {
+void ViewAlgebra::accessPattern(const View &storage, const nl::Pattern &pattern,
+                                const nl::ApOptions &options) {
   const nl::DType dtype = options.dtype.value_or(storage.dtype);
   const int64_t from = isa::bytesOf(toIsa(storage.dtype)), to = isa::bytesOf(toIsa(dtype));
-  const bool isWhole = view.offset == 0 && view.partition == 0 && view.dtype == storage.dtype && isContiguous(view) &&
-                       (!onChip() || view.shape[0] == storage.shape[0]) && extentProduct(0) == multiply(storage.shape[0], storage.stride[0]);
+  const bool isWhole = view.offset == 0 && view.partition == 0 && view.dtype == storage.dtype &&
+                       isContiguous(view) && (!onChip() || view.shape[0] == storage.shape[0]) &&
+                       extentProduct(0) == multiply(storage.shape[0], storage.stride[0]);
   if (!isWhole)
     return fault("V-16", "ap addresses the whole storage and would ignore this view",
                  text("call it on ", name(), " or use view methods"));
   if (pattern.size() > nl::detail::maxRank || pattern.empty())
-    return fault("S-06", text("a pattern of ", pattern.size(), " pairs for ", name(), ", a view has 1 to ",
-                              nl::detail::maxRank, " dims"));
+    return fault("S-06", text("a pattern of ", pattern.size(), " pairs for ", name(),
+                              ", a view has 1 to ", nl::detail::maxRank, " dims"));
   if (onChip() && pattern.size() < 2)
-    return fault("P-02", text("a pattern of 1 pair for ", name(),
-                              ", on-chip tensors have a partition pair and at least one free pair"),
+    return fault("P-02",
+                 text("a pattern of 1 pair for ", name(),
+                      ", on-chip tensors have a partition pair and at least one free pair"),
                  "add the pair {1, 1}");
   View result;
   result.trace = view.trace;
@@ -483,7 +508,8 @@ void ViewAlgebra::accessPattern(const View &storage, const nl::Pattern &pattern,
     result.stride[i] = pattern[i].step.value;
     result.shape[i] = pattern[i].num.value;
     if (result.shape[i] < 1)
-      return fault("V-02", text("pair ", i, " of the pattern for ", name(), " counts ", result.shape[i], " elements"));
+      return fault("V-02", text("pair ", i, " of the pattern for ", name(), " counts ",
+                                result.shape[i], " elements"));
     int64_t reach = multiply(result.stride[i], result.shape[i] - 1);
     int64_t &end = reach < 0 ? low : high;
     if ((i > 0 || !onChip()) && __builtin_add_overflow(end, reach, &end))
@@ -497,13 +523,14 @@ void ViewAlgebra::accessPattern(const View &storage, const nl::Pattern &pattern,
   if (!onChip()) {
     if (low < 0 || high >= held)
       fault("V-11", low < 0 ? text("the pattern for ", name(), " starts at element ", low)
-                            : text("the pattern for ", name(), " ends at element ", high, ", ", held, " ",
-                                   isa::name(toIsa(dtype)), " are allocated"));
+                            : text("the pattern for ", name(), " ends at element ", high, ", ",
+                                   held, " ", isa::name(toIsa(dtype)), " are allocated"));
     return;
   }
   if (view.stride[0] != held)
-    return fault("V-10", text("the first pair must be [", held, ", n]: every partition of ", name(),
-                              " is accessed alike, got [", view.stride[0], ", ", view.shape[0], "]"));
+    return fault("V-10",
+                 text("the first pair must be [", held, ", n]: every partition of ", name(),
+                      " is accessed alike, got [", view.stride[0], ", ", view.shape[0], "]"));
   int64_t first = view.offset >= 0 ? view.offset / held : -1;
   if (first < 0 || first + view.shape[0] > storage.shape[0])
     return fault("V-11", text("the pattern for ", name(), " covers partitions ", first, " to ",
@@ -511,8 +538,9 @@ void ViewAlgebra::accessPattern(const View &storage, const nl::Pattern &pattern,
   low -= first * held;
   high -= first * held;
   if (low < 0 || high >= held)
-    return fault("V-11", text("the pattern for ", name(), " reaches element ", low < 0 ? low : high,
-                              " of a partition, ", held, " ", isa::name(toIsa(dtype)), " are allocated"));
+    return fault("V-11",
+                 text("the pattern for ", name(), " reaches element ", low < 0 ? low : high,
+                      " of a partition, ", held, " ", isa::name(toIsa(dtype)), " are allocated"));
   view.partition = static_cast<uint32_t>(first);
   view.offset -= first * held;
 }

@@ -1,9 +1,9 @@
-//===- ViewAlgebra.h - the views of nl::Tensor as functions on strides ---------------------------------===//
+//===- ViewAlgebra.h - the views of nl::Tensor as functions on strides ----===//
 //
-// Each operation changes a view in place or adds a fault; after a fault the view has the shape the author
-// meant, as far as it can be told. No trace, no places: the laws are tested on their own.
+// Each operation changes a view in place or adds a fault; after a fault the view has the shape the
+// author meant, as far as it can be told. No trace, no places: the laws are tested on their own.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_DSL_VIEWALGEBRA_H
 #define KILN_LIB_DSL_VIEWALGEBRA_H
@@ -21,7 +21,8 @@ class ViewAlgebra {
 public:
   using View = nl::detail::View;
   /// `name` gives the tensor's name for messages and is called only for a fault.
-  ViewAlgebra(const View &view, std::function<std::string()> name) : view(view), name(std::move(name)) {}
+  ViewAlgebra(const View &view, std::function<std::string()> name)
+      : view(view), name(std::move(name)) {}
 
   void subscript(std::span<const nl::detail::Index> indices, unsigned count);
   void slice(int dim, const nl::Slice &range);

@@ -1,9 +1,9 @@
-//===- Views.cpp - the methods of nl::Tensor --------------------------------------------------------===//
+//===- Views.cpp - the methods of nl::Tensor ------------------------------===//
 //
-// Each view method runs the algebra and reports its faults at the author's line; the poisoned result keeps
-// the tracing of what follows quiet.
+// Each view method runs the algebra and reports its faults at the author's line; the poisoned
+// result keeps the tracing of what follows quiet.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "ViewAlgebra.h"
 
@@ -30,7 +30,8 @@ Tensor apply(const Tensor &tensor, const char *method, SrcLoc loc, Operation ope
     poison.poison = true;
     return Tensor(poison);
   }
-  ViewAlgebra algebra(view, [&] { return state ? state->describe(view) : std::string("this tensor"); });
+  ViewAlgebra algebra(view,
+                      [&] { return state ? state->describe(view) : std::string("this tensor"); });
   operation(algebra);
   if (!algebra.faults.empty()) {
     for (const kiln::trace::Fault &fault : algebra.faults) {
@@ -55,7 +56,8 @@ Tensor Tensor::subscript(const detail::Index *indices, unsigned count, SrcLoc lo
 }
 
 Tensor Tensor::slice(int dim, int64_t start, int64_t end, int64_t step, SrcLoc loc) const {
-  return apply(*this, "slice", loc, [&](ViewAlgebra &a) { a.slice(dim, Slice{start, end, step, false}); });
+  return apply(*this, "slice", loc,
+               [&](ViewAlgebra &a) { a.slice(dim, Slice{start, end, step, false}); });
 }
 
 Tensor Tensor::select(int dim, int64_t index, SrcLoc loc) const {
@@ -100,19 +102,21 @@ Tensor Tensor::ap(const Pattern &pattern, const ApOptions &options, SrcLoc loc) 
     const kiln::trace::TensorRecord *record = state ? state->find(view_) : nullptr;
     // A poisoned or foreign tensor has been, or will be, reported where an instruction uses it.
     if (record)
-      a.accessPattern(kiln::trace::wholeView(record->buffer, record->dtype, record->shape), pattern, options);
+      a.accessPattern(kiln::trace::wholeView(record->buffer, record->dtype, record->shape), pattern,
+                      options);
   });
 }
 
-//---- questions -------------------------------------------------------------------------------------===//
+//---- questions ----------------------------------------------------------===//
 
 int64_t Tensor::dim(int i, SrcLoc loc) const {
   int64_t d = i < 0 ? int64_t(i) + view_.rank : i;
   if (d >= 0 && d < view_.rank)
     return view_.shape[d];
   if (TraceState *state = TraceState::current())
-    state->fatal({"V-01", kiln::trace::text("dim ", i, " is outside the ", unsigned(view_.rank), " dims of ",
-                                            state->describe(view_)),
+    state->fatal({"V-01",
+                  kiln::trace::text("dim ", i, " is outside the ", unsigned(view_.rank),
+                                    " dims of ", state->describe(view_)),
                   ""},
                  loc);
   kiln::trace::reportOutsideKernel("nl::Tensor::dim", loc);
@@ -123,10 +127,12 @@ void Tensor::requireRank(unsigned rank, SrcLoc loc) const {
   if (view_.rank == rank)
     return;
   if (TraceState *state = TraceState::current())
-    state->fatal({"K-10", kiln::trace::text(state->describe(view_), " has rank ", unsigned(view_.rank), " ",
-                                            kiln::trace::tupleText(shape()), ", the kernel expects rank ", rank),
-                  "pass a tensor of that rank, or reshape it"},
-                 loc);
+    state->fatal(
+        {"K-10",
+         kiln::trace::text(state->describe(view_), " has rank ", unsigned(view_.rank), " ",
+                           kiln::trace::tupleText(shape()), ", the kernel expects rank ", rank),
+         "pass a tensor of that rank, or reshape it"},
+        loc);
   kiln::trace::reportOutsideKernel("nl::Tensor::dims", loc);
 }
 

@@ -1,9 +1,9 @@
-//===- BuilderDiagnosticTest.cpp - what instruction functions and nl::ndarray refuse ---------------------------===//
+//===- BuilderDiagnosticTest.cpp - what instruction functions and nl::ndarray refuse -===//
 //
-// Rules of the table have their own tests; here are the ones only the language sees, and that the table's
-// sentences arrive at the author's line with notes for the operands.
+// Rules of the table have their own tests; here are the ones only the language sees, and that the
+// table's sentences arrive at the author's line with notes for the operands.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "KernelFixture.h"
 
@@ -18,7 +18,8 @@ template <class Lambda>
 std::string errors(Lambda body) {
   return errorsOf(traceBody(body));
 }
-Tensor tile(const nl::Shape &shape, nl::DType dtype = nl::float32, nl::Buffer buffer = nl::sbuf, std::string name = "") {
+Tensor tile(const nl::Shape &shape, nl::DType dtype = nl::float32, nl::Buffer buffer = nl::sbuf,
+            std::string name = "") {
   return nl::ndarray(shape, dtype, buffer, {.name = std::move(name)});
 }
 
@@ -26,10 +27,12 @@ TEST(NdarrayDiagnostic, ShapesAndAddresses) {
   EXPECT_EQ(errors([](InOut) { tile({256, 512}); }).substr(0, 58),
             "[P-01] this tile needs 256 partitions, the core has 128 (s");
   EXPECT_EQ(errors([](InOut) { tile({128}, nl::float32, nl::sbuf, "c"); }),
-            "[P-02] tile 'c' has shape (128,), on-chip tensors have a partition dim and at least one free dim "
+            "[P-02] tile 'c' has shape (128,), on-chip tensors have a partition dim and at least "
+            "one free dim "
             "(write (128, 1) for a column or (1, 128) for a row)");
   EXPECT_EQ(errors([](InOut) { tile({128, 60000}, nl::float32, nl::sbuf, "x"); }),
-            "[M-02] tile 'x' (128, 60000) float32 needs 240000 bytes per partition, 212984 are usable (split the free "
+            "[M-02] tile 'x' (128, 60000) float32 needs 240000 bytes per partition, 212984 are "
+            "usable (split the free "
             "dims into 2 tiles or more)");
   EXPECT_EQ(errors([](InOut) { tile({1, 53246}); }), "");
   EXPECT_EQ(errors([](InOut) { tile({2, 2, 2, 2, 2, 2}); }),
@@ -37,19 +40,28 @@ TEST(NdarrayDiagnostic, ShapesAndAddresses) {
   EXPECT_EQ(errors([](InOut) { tile({128, 0}); }),
             "[V-02] this tile is empty: dim 1 has extent 0 (every extent is at least 1)");
   EXPECT_EQ(errors([](InOut) {
-              nl::ndarray({96, 8}, nl::float32, nl::sbuf, {.name = "a", .address = nl::Address{32, 0}});
+              nl::ndarray({96, 8}, nl::float32, nl::sbuf,
+                          {.name = "a", .address = nl::Address{32, 0}});
             }),
-            "[M-07] 65 to 128 partitions must start at 0, tile 'a' of 96 partitions starts at 32 (place it at partition 0)");
+            "[M-07] 65 to 128 partitions must start at 0, tile 'a' of 96 partitions starts at 32 "
+            "(place it at partition 0)");
   EXPECT_EQ(errors([](InOut) {
-              nl::ndarray({128, 8}, nl::float32, nl::psum, {.name = "a", .address = nl::Address{0, 1000}});
+              nl::ndarray({128, 8}, nl::float32, nl::psum,
+                          {.name = "a", .address = nl::Address{0, 1000}});
             }),
-            "[M-06] free offset 1000 of tile 'a' is inside bank 0, banks start at multiples of 2048 (place it at 0)");
+            "[M-06] free offset 1000 of tile 'a' is inside bank 0, banks start at multiples of "
+            "2048 (place it at 0)");
   EXPECT_EQ(errors([](InOut) {
-              nl::ndarray({128, 2048}, nl::float32, nl::sbuf, {.name = "a", .address = nl::Address{0, 208000}});
+              nl::ndarray({128, 2048}, nl::float32, nl::sbuf,
+                          {.name = "a", .address = nl::Address{0, 208000}});
             }),
-            "[M-03] [208000, 216192) of tile 'a' exceeds the 212984 usable bytes (place it at 204792 or lower)");
-  EXPECT_EQ(errors([](InOut) { nl::ndarray({8, 8}, nl::float32, nl::sbuf, {.address = nl::Address{-1, 0}}); }),
-            "[M-07] address {-1, 0} is outside the memory: partition and byte are at least 0 (leave the address out to let "
+            "[M-03] [208000, 216192) of tile 'a' exceeds the 212984 usable bytes (place it at "
+            "204792 or lower)");
+  EXPECT_EQ(errors([](InOut) {
+              nl::ndarray({8, 8}, nl::float32, nl::sbuf, {.address = nl::Address{-1, 0}});
+            }),
+            "[M-07] address {-1, 0} is outside the memory: partition and byte are at least 0 "
+            "(leave the address out to let "
             "the compiler place the tile)");
 }
 
@@ -68,7 +80,8 @@ TEST(NdarrayDiagnostic, NamesAreUnique) {
   EXPECT_EQ(errors([](InOut) { tile({1, 1}, nl::float32, nl::sbuf, "y"); }).substr(0, 34),
             "[M-13] name 'y' is already used at");
   EXPECT_EQ(errors([](InOut) { tile({1, 1}, nl::float32, nl::sbuf, "a b"); }),
-            "[M-13] name 'a b' is not made of letters, digits, '_' and '.', a letter or '_' first (rename the tensor)");
+            "[M-13] name 'a b' is not made of letters, digits, '_' and '.', a letter or '_' first "
+            "(rename the tensor)");
 }
 
 TEST(BuilderDiagnostic, RulesOfTheTableSpeakAtTheStatement) {
@@ -87,48 +100,66 @@ TEST(BuilderDiagnostic, RulesOfTheTableSpeakAtTheStatement) {
   EXPECT_EQ(placeText(d.place), "BuilderDiagnosticTest.cpp:" + std::to_string(declared + 3));
   ASSERT_EQ(d.notes.size(), 3u);
   EXPECT_EQ(d.notes[0].message, "moving is this 128x513 float32 tile in sbuf");
-  EXPECT_EQ(placeText(d.notes[0].place), "BuilderDiagnosticTest.cpp:" + std::to_string(declared + 1));
+  EXPECT_EQ(placeText(d.notes[0].place),
+            "BuilderDiagnosticTest.cpp:" + std::to_string(declared + 1));
   EXPECT_EQ(d.notes[1].message, "'acc' is this 64x513 float32 tile in psum");
   EXPECT_EQ(d.notes[2].message, "'a' is this 128x64 float32 tile in sbuf");
 }
 
 TEST(BuilderDiagnostic, InputsAreReadOnly) {
-  TraceResult result = traceOf([](Tensor x) { return nisa::dma_copy(x, nl::zeros({128, 8}, nl::float32)), x; },
-                               {TensorArg{DType::Float32, {128, 8}}}, {"x"});
-  EXPECT_EQ(errorsOf(result),
-            "[K-01] result 0 is 'x', a parameter of the kernel (copy it to a tensor declared in nl::shared_hbm, or declare "
-            "the parameter as nl::InOut)\n"
-            "[K-02] 'x' is a kernel input and read-only (declare the parameter as nl::InOut, or copy it to a tensor of "
-            "your own)");
+  TraceResult result =
+      traceOf([](Tensor x) { return nisa::dma_copy(x, nl::zeros({128, 8}, nl::float32)), x; },
+              {TensorArg{DType::Float32, {128, 8}}}, {"x"});
+  EXPECT_EQ(errorsOf(result), "[K-01] result 0 is 'x', a parameter of the kernel (copy it to a "
+                              "tensor declared in nl::shared_hbm, or declare "
+                              "the parameter as nl::InOut)\n"
+                              "[K-02] 'x' is a kernel input and read-only (declare the parameter "
+                              "as nl::InOut, or copy it to a tensor of "
+                              "your own)");
 }
 
 TEST(BuilderDiagnostic, OperatorsOfTheWrongKind) {
   EXPECT_EQ(errors([](InOut) { nisa::activation(tile({1, 1}), nl::add, tile({1, 1})); }),
-            "[B-07] op of activation is nl::add, an operator of the ALUs (nisa::tensor_tensor and nisa::tensor_scalar "
+            "[B-07] op of activation is nl::add, an operator of the ALUs (nisa::tensor_tensor and "
+            "nisa::tensor_scalar "
             "compute with operators; functions are nl::exp, nl::relu, ...)");
-  EXPECT_EQ(errors([](InOut) { nisa::tensor_tensor(tile({1, 1}), tile({1, 1}), tile({1, 1}), nl::exp); }),
-            "[B-07] op of tensor_tensor is nl::exp, a function of the Scalar Engine (nisa::activation computes functions; an "
-            "ALU operator is nl::add, nl::multiply, nl::maximum, ...)");
-  EXPECT_EQ(errors([](InOut) { nisa::tensor_tensor(tile({1, 1}), tile({1, 1}), tile({1, 1}), nl::Op{}); }),
+  EXPECT_EQ(
+      errors([](InOut) { nisa::tensor_tensor(tile({1, 1}), tile({1, 1}), tile({1, 1}), nl::exp); }),
+      "[B-07] op of tensor_tensor is nl::exp, a function of the Scalar Engine (nisa::activation "
+      "computes functions; an "
+      "ALU operator is nl::add, nl::multiply, nl::maximum, ...)");
+  EXPECT_EQ(errors([](InOut) {
+              nisa::tensor_tensor(tile({1, 1}), tile({1, 1}), tile({1, 1}), nl::Op{});
+            }),
             "[B-07] op of tensor_tensor is missing (give it an operator, such as .op = nl::add)");
   EXPECT_EQ(errors([](InOut) { nisa::activation(tile({1, 1}), nl::Op{}, tile({1, 1})); }),
             "[B-07] op of activation is missing (give it a function, such as .op = nl::exp)");
 }
 
 TEST(BuilderDiagnostic, TensorScalarStages) {
-  EXPECT_EQ(errors([](InOut) { nisa::tensor_scalar({.dst = tile({1, 1}), .data = tile({1, 1}), .op0 = nl::add}); }),
-            "[D-08] op0 nl::add of tensor_scalar needs operand0 (give operand0 a number, or a tile with one value per "
+  EXPECT_EQ(errors([](InOut) {
+              nisa::tensor_scalar({.dst = tile({1, 1}), .data = tile({1, 1}), .op0 = nl::add});
+            }),
+            "[D-08] op0 nl::add of tensor_scalar needs operand0 (give operand0 a number, or a tile "
+            "with one value per "
             "partition)");
   EXPECT_EQ(errors([](InOut) {
-              nisa::tensor_scalar({.dst = tile({1, 1}), .data = tile({1, 1}), .op0 = nl::abs, .operand0 = 2});
+              nisa::tensor_scalar(
+                  {.dst = tile({1, 1}), .data = tile({1, 1}), .op0 = nl::abs, .operand0 = 2});
             }),
-            "[D-08] op0 nl::abs of tensor_scalar takes no scalar, operand0 is given (leave operand0 out)");
+            "[D-08] op0 nl::abs of tensor_scalar takes no scalar, operand0 is given (leave "
+            "operand0 out)");
   EXPECT_EQ(errors([](InOut) {
-              nisa::tensor_scalar({.dst = tile({1, 1}), .data = tile({1, 1}), .op0 = nl::abs, .operand0 = 0});
+              nisa::tensor_scalar(
+                  {.dst = tile({1, 1}), .data = tile({1, 1}), .op0 = nl::abs, .operand0 = 0});
             }),
             "");
   EXPECT_EQ(errors([](InOut) {
-              nisa::tensor_scalar({.dst = tile({1, 1}), .data = tile({1, 1}), .op0 = nl::add, .operand0 = 1, .operand1 = 2});
+              nisa::tensor_scalar({.dst = tile({1, 1}),
+                                   .data = tile({1, 1}),
+                                   .op0 = nl::add,
+                                   .operand0 = 1,
+                                   .operand1 = 2});
             }),
             "[D-08] operand1 of tensor_scalar is given without op1 (give op1, or leave both out)");
 }
@@ -144,14 +175,20 @@ TEST(BuilderDiagnostic, ReductionAxes) {
                            .axis = chosen});
     });
   };
-  EXPECT_EQ(reduce(nl::Axes(0)), "[P-09] axis 0 of data 'x' is the partition dim and cannot be reduced here (transpose first, "
-                                 "or multiply by a column of ones with nisa::nc_matmul)");
-  EXPECT_EQ(reduce(nl::Axes(-3)), "[P-09] axis 0 of data 'x' is the partition dim and cannot be reduced here (transpose "
-                                  "first, or multiply by a column of ones with nisa::nc_matmul)");
-  EXPECT_EQ(reduce(nl::Axes(1)), "[P-10] axes {1} are not the trailing dims of data 'x', a rank-3 tile (permute the view so "
-                                 "that the reduced dims come last)");
-  EXPECT_EQ(reduce(nl::Axes({2, 2})), "[P-10] axes {2, 2} are not the trailing dims of data 'x', a rank-3 tile (permute the "
-                                      "view so that the reduced dims come last)");
+  EXPECT_EQ(
+      reduce(nl::Axes(0)),
+      "[P-09] axis 0 of data 'x' is the partition dim and cannot be reduced here (transpose first, "
+      "or multiply by a column of ones with nisa::nc_matmul)");
+  EXPECT_EQ(reduce(nl::Axes(-3)),
+            "[P-09] axis 0 of data 'x' is the partition dim and cannot be reduced here (transpose "
+            "first, or multiply by a column of ones with nisa::nc_matmul)");
+  EXPECT_EQ(
+      reduce(nl::Axes(1)),
+      "[P-10] axes {1} are not the trailing dims of data 'x', a rank-3 tile (permute the view so "
+      "that the reduced dims come last)");
+  EXPECT_EQ(reduce(nl::Axes({2, 2})),
+            "[P-10] axes {2, 2} are not the trailing dims of data 'x', a rank-3 tile (permute the "
+            "view so that the reduced dims come last)");
   EXPECT_EQ(reduce(nl::Axes(3)), "[V-01] axis 3 is outside the 3 dims of data 'x'");
   EXPECT_EQ(reduce(nl::Axes({2, 1})), "");
 }
@@ -159,21 +196,27 @@ TEST(BuilderDiagnostic, ReductionAxes) {
 TEST(BuilderDiagnostic, MemsetTakesTheKindOfTheTile) {
   EXPECT_EQ(errors([](InOut) { nisa::memset(tile({1, 1}, nl::int32, nl::sbuf, "n"), 2.0); }),
             "[D-07] fill value 2.0 is floating, dst 'n' is int32 (write 2)");
-  EXPECT_EQ(errors([](InOut) { nisa::memset(tile({1, 1}, nl::uint8, nl::sbuf, "n"), 2.5f); }).substr(0, 30),
+  EXPECT_EQ(errors([](InOut) {
+              nisa::memset(tile({1, 1}, nl::uint8, nl::sbuf, "n"), 2.5f);
+            }).substr(0, 30),
             "[D-07] fill value 2.500000 is ");
   EXPECT_EQ(errors([](InOut) { nisa::memset(tile({1, 1}, nl::float32), 2); }), "");
 }
 
 TEST(BuilderDiagnostic, IotaPatternDepth) {
-  EXPECT_EQ(errors([](InOut) { nisa::iota(tile({1, 1}, nl::int32), {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}}); }),
+  EXPECT_EQ(errors([](InOut) {
+              nisa::iota(tile({1, 1}, nl::int32), {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}});
+            }),
             "[S-06] the pattern of iota has 5 pairs, an instruction holds 1 to 4");
 }
 
 TEST(BuilderDiagnostic, LoadAndStoreMoveBetweenMemories) {
-  EXPECT_EQ(errors([](InOut) { nl::load(tile({1, 1}, nl::float32, nl::sbuf, "t")); }),
-            "[B-06] nl::load reads HBM, 't' is on chip (use the tile itself, or nisa::tensor_copy)");
-  EXPECT_EQ(errors([](InOut) { nl::store(tile({1, 1}, nl::float32, nl::sbuf, "t"), tile({1, 1})); }),
-            "[B-06] nl::store writes HBM, 't' is on chip (copy between tiles with nisa::tensor_copy)");
+  EXPECT_EQ(
+      errors([](InOut) { nl::load(tile({1, 1}, nl::float32, nl::sbuf, "t")); }),
+      "[B-06] nl::load reads HBM, 't' is on chip (use the tile itself, or nisa::tensor_copy)");
+  EXPECT_EQ(
+      errors([](InOut) { nl::store(tile({1, 1}, nl::float32, nl::sbuf, "t"), tile({1, 1})); }),
+      "[B-06] nl::store writes HBM, 't' is on chip (copy between tiles with nisa::tensor_copy)");
 }
 
 TEST(BuilderDiagnostic, EmptyHandles) {
@@ -181,7 +224,8 @@ TEST(BuilderDiagnostic, EmptyHandles) {
               Tensor forgotten;
               nisa::tensor_copy(tile({1, 1}), forgotten);
             }),
-            "[K-08] src of nisa::tensor_copy is an empty handle: it names no tensor (assign it the result of nl::ndarray "
+            "[K-08] src of nisa::tensor_copy is an empty handle: it names no tensor (assign it the "
+            "result of nl::ndarray "
             "first)");
 }
 
@@ -204,17 +248,21 @@ TEST(BuilderDiagnostic, RequireEndsTheTrace) {
   unsigned line = __LINE__ + 3;
   TraceResult result = traceBody([](InOut y) {
     nl::require(true, "never shown {}", y.shape());
-    nl::require(y.dim(1) % 500 == 0, "K={} is not a multiple of {}, {} {} {{}} {}", y.dim(1), 500u, y.shape(), y.dtype(), 0.5);
+    nl::require(y.dim(1) % 500 == 0, "K={} is not a multiple of {}, {} {} {{}} {}", y.dim(1), 500u,
+                y.shape(), y.dtype(), 0.5);
     y(0, 0, 0);
   });
   EXPECT_EQ(errorsOf(result), "[] K=512 is not a multiple of 500, 128x512 float32 {} 0.5");
-  EXPECT_EQ(placeText(result.diagnostics[0].place), "BuilderDiagnosticTest.cpp:" + std::to_string(line));
+  EXPECT_EQ(placeText(result.diagnostics[0].place),
+            "BuilderDiagnosticTest.cpp:" + std::to_string(line));
   EXPECT_FALSE(result.ok);
 }
 
 TEST(BuilderDiagnostic, TilesNeedASize) {
-  EXPECT_EQ(errors([](InOut) { nl::tiles(128, 0); }), "[V-02] nl::tiles needs tiles of at least 1 element, got 0");
-  EXPECT_EQ(errors([](InOut) { nl::tiles(-1, 8); }), "[V-02] nl::tiles needs at least 0 elements, got -1");
+  EXPECT_EQ(errors([](InOut) { nl::tiles(128, 0); }),
+            "[V-02] nl::tiles needs tiles of at least 1 element, got 0");
+  EXPECT_EQ(errors([](InOut) { nl::tiles(-1, 8); }),
+            "[V-02] nl::tiles needs at least 0 elements, got -1");
 }
 
 TEST(BuilderDiagnostic, ErrorsAreBoundedAndInSourceOrder) {
@@ -248,7 +296,8 @@ TEST(BuilderDiagnostic, ErrorsAreBoundedAndInSourceOrder) {
   ASSERT_EQ(result.diagnostics.size(), 21u);
   for (size_t i = 1; i < 20; ++i)
     EXPECT_EQ(result.diagnostics[i].place[0].line, result.diagnostics[i - 1].place[0].line + 1);
-  EXPECT_EQ(result.diagnostics[0].notes.back().message, "the statement breaks this rule 1 more time");
+  EXPECT_EQ(result.diagnostics[0].notes.back().message,
+            "the statement breaks this rule 1 more time");
   // The 21st statement, in both repetitions.
   EXPECT_EQ(result.diagnostics[20].message, "and 2 more errors");
   EXPECT_EQ(result.diagnostics[20].severity, Severity::Note);

@@ -1,4 +1,4 @@
-//===- BuilderTest.cpp - what each instruction function records ----------------------------------------------===//
+//===- BuilderTest.cpp - what each instruction function records -----------===//
 
 #include "KernelFixture.h"
 
@@ -15,9 +15,11 @@ std::string recorded(Lambda body) {
   TraceResult result = traceBody(body);
   EXPECT_EQ(errorsOf(result), "");
   std::string all = instructionsOf(result);
-  std::string opening = "dma_copy dst=y[128 rows of 512, 0: 1x512] src=y.in[128 rows of 512, 0: 1x512]\n";
+  std::string opening =
+      "dma_copy dst=y[128 rows of 512, 0: 1x512] src=y.in[128 rows of 512, 0: 1x512]\n";
   EXPECT_EQ(all.substr(0, opening.size()), opening);
-  return all.size() > opening.size() ? all.substr(opening.size(), all.size() - opening.size() - 1) : "";
+  return all.size() > opening.size() ? all.substr(opening.size(), all.size() - opening.size() - 1)
+                                     : "";
 }
 
 Tensor tile(const nl::Shape &shape, nl::DType dtype = nl::float32, nl::Buffer buffer = nl::sbuf) {
@@ -25,34 +27,39 @@ Tensor tile(const nl::Shape &shape, nl::DType dtype = nl::float32, nl::Buffer bu
 }
 
 TEST(Builder, NcMatmul) {
+  EXPECT_EQ(
+      recorded([](InOut) {
+        Tensor dst = tile({64, 512}, nl::float32, nl::psum), a = tile({128, 64}),
+               b = tile({128, 512});
+        nisa::nc_matmul(dst, a, b);
+        nisa::nc_matmul({.dst = dst, .stationary = a, .moving = b, .accumulate = true});
+        nisa::nc_matmul({.dst = dst,
+                         .stationary = a,
+                         .moving = b,
+                         .is_stationary_onezero = true,
+                         .is_moving_onezero = true,
+                         .accumulate = false});
+      }),
+      "nc_matmul dst=t0[0+64, 0: 1x512] stationary=t1[0+128, 0: 1x64] moving=t2[0+128, 0: 1x512]\n"
+      "nc_matmul dst=t0[0+64, 0: 1x512] stationary=t1[0+128, 0: 1x64] moving=t2[0+128, 0: 1x512] "
+      "accumulate=add\n"
+      "nc_matmul dst=t0[0+64, 0: 1x512] stationary=t1[0+128, 0: 1x64] moving=t2[0+128, 0: 1x512] "
+      "is_stationary_onezero=1 is_moving_onezero=1 accumulate=overwrite");
   EXPECT_EQ(recorded([](InOut) {
-              Tensor dst = tile({64, 512}, nl::float32, nl::psum), a = tile({128, 64}), b = tile({128, 512});
-              nisa::nc_matmul(dst, a, b);
-              nisa::nc_matmul({.dst = dst, .stationary = a, .moving = b, .accumulate = true});
-              nisa::nc_matmul({.dst = dst,
-                               .stationary = a,
-                               .moving = b,
-                               .is_stationary_onezero = true,
-                               .is_moving_onezero = true,
-                               .accumulate = false});
-            }),
-            "nc_matmul dst=t0[0+64, 0: 1x512] stationary=t1[0+128, 0: 1x64] moving=t2[0+128, 0: 1x512]\n"
-            "nc_matmul dst=t0[0+64, 0: 1x512] stationary=t1[0+128, 0: 1x64] moving=t2[0+128, 0: 1x512] accumulate=add\n"
-            "nc_matmul dst=t0[0+64, 0: 1x512] stationary=t1[0+128, 0: 1x64] moving=t2[0+128, 0: 1x512] "
-            "is_stationary_onezero=1 is_moving_onezero=1 accumulate=overwrite");
-  EXPECT_EQ(recorded([](InOut) {
-              Tensor dst = tile({64, 128}, nl::bfloat16, nl::psum), a = tile({128, 64}, nl::bfloat16),
-                     id = tile({128, 128}, nl::bfloat16);
+              Tensor dst = tile({64, 128}, nl::bfloat16, nl::psum),
+                     a = tile({128, 64}, nl::bfloat16), id = tile({128, 128}, nl::bfloat16);
               nisa::nc_matmul({.dst = dst, .stationary = a, .moving = id, .is_transpose = true});
             }),
-            "nc_matmul dst=t0[0+64, 0: 1x128] stationary=t1[0+128, 0: 1x64] moving=t2[0+128, 0: 1x128] is_transpose=1");
+            "nc_matmul dst=t0[0+64, 0: 1x128] stationary=t1[0+128, 0: 1x64] moving=t2[0+128, 0: "
+            "1x128] is_transpose=1");
 }
 
 TEST(Builder, NcTranspose) {
   EXPECT_EQ(recorded([](InOut) {
               Tensor dst = tile({64, 128}, nl::float32, nl::psum), a = tile({128, 64});
               nisa::nc_transpose(dst, a);
-              nisa::nc_transpose({.dst = tile({16, 32}), .data = tile({32, 16}), .engine = nisa::engine::vector});
+              nisa::nc_transpose(
+                  {.dst = tile({16, 32}), .data = tile({32, 16}), .engine = nisa::engine::vector});
             }),
             "nc_transpose dst=t0[0+64, 0: 1x128] data=t1[0+128, 0: 1x64]\n"
             "nc_transpose dst=t2[0+16, 0: 1x32] data=t3[0+32, 0: 1x16] engine=vector");
@@ -60,7 +67,8 @@ TEST(Builder, NcTranspose) {
 
 TEST(Builder, Activation) {
   EXPECT_EQ(recorded([](InOut) {
-              Tensor y = tile({128, 512}), x = tile({128, 512}), column = tile({128, 1}), sum = tile({128, 1});
+              Tensor y = tile({128, 512}), x = tile({128, 512}), column = tile({128, 1}),
+                     sum = tile({128, 1});
               nisa::activation(y, nl::exp, x);
               nisa::activation({.dst = y, .op = nl::copy, .data = x, .bias = 0.5f, .scale = 2});
               nisa::activation({.dst = y,
@@ -73,8 +81,10 @@ TEST(Builder, Activation) {
                                 .reduce_cmd = nisa::reduce_cmd::reset_reduce});
             }),
             "activation dst=t0[0+128, 0: 1x512] data=t1[0+128, 0: 1x512] op=exp\n"
-            "activation dst=t0[0+128, 0: 1x512] data=t1[0+128, 0: 1x512] op=copy imm_bias=0.5 imm_scale=2\n"
-            "activation dst=t0[0+128, 0: 1x512] data=t1[0+128, 0: 1x512] bias=t2[0+128, 0: 1x1] scale=t2[0+128, 0: 1x1] "
+            "activation dst=t0[0+128, 0: 1x512] data=t1[0+128, 0: 1x512] op=copy imm_bias=0.5 "
+            "imm_scale=2\n"
+            "activation dst=t0[0+128, 0: 1x512] data=t1[0+128, 0: 1x512] bias=t2[0+128, 0: 1x1] "
+            "scale=t2[0+128, 0: 1x1] "
             "reduce_res=t3[0+128, 0: 1x1] op=abs reduce_op=add reduce_cmd=reset_reduce");
 }
 
@@ -87,27 +97,41 @@ TEST(Builder, ActivationConstantsAreRoundedToFloat32) {
 }
 
 TEST(Builder, TensorReduceKeepsItsDims) {
-  EXPECT_EQ(recorded([](InOut) {
-              Tensor x = tile({128, 4, 8, 16});
-              nisa::tensor_reduce({.dst = tile({128, 32}), .op = nl::add, .data = x, .axis = 3});
-              nisa::tensor_reduce({.dst = tile({128, 4}), .op = nl::maximum, .data = x, .axis = {2, 3}, .negate = true});
-              nisa::tensor_reduce({.dst = tile({128, 1}), .op = nl::add, .data = x, .axis = {-1, 1, 2}, .keepdims = true});
-              nisa::tensor_reduce(tile({128, 64}), nl::add, x.permute({0, 1, 3, 2}), -1);
-            }),
-            "tensor_reduce dst=t0[0+128, 0: 1x32] data=t1[0+128, 0: 128x4 16x8 1x16] op=add reduced_dims=1\n"
-            "tensor_reduce dst=t2[0+128, 0: 1x4] data=t1[0+128, 0: 128x4 16x8 1x16] op=maximum reduced_dims=2 negate=1\n"
-            "tensor_reduce dst=t3[0+128, 0: 1x1] data=t1[0+128, 0: 128x4 16x8 1x16] op=add reduced_dims=3\n"
-            "tensor_reduce dst=t4[0+128, 0: 1x64] data=t1[0+128, 0: 128x4 1x16 16x8] op=add reduced_dims=1");
+  EXPECT_EQ(
+      recorded([](InOut) {
+        Tensor x = tile({128, 4, 8, 16});
+        nisa::tensor_reduce({.dst = tile({128, 32}), .op = nl::add, .data = x, .axis = 3});
+        nisa::tensor_reduce(
+            {.dst = tile({128, 4}), .op = nl::maximum, .data = x, .axis = {2, 3}, .negate = true});
+        nisa::tensor_reduce({.dst = tile({128, 1}),
+                             .op = nl::add,
+                             .data = x,
+                             .axis = {-1, 1, 2},
+                             .keepdims = true});
+        nisa::tensor_reduce(tile({128, 64}), nl::add, x.permute({0, 1, 3, 2}), -1);
+      }),
+      "tensor_reduce dst=t0[0+128, 0: 1x32] data=t1[0+128, 0: 128x4 16x8 1x16] op=add "
+      "reduced_dims=1\n"
+      "tensor_reduce dst=t2[0+128, 0: 1x4] data=t1[0+128, 0: 128x4 16x8 1x16] op=maximum "
+      "reduced_dims=2 negate=1\n"
+      "tensor_reduce dst=t3[0+128, 0: 1x1] data=t1[0+128, 0: 128x4 16x8 1x16] op=add "
+      "reduced_dims=3\n"
+      "tensor_reduce dst=t4[0+128, 0: 1x64] data=t1[0+128, 0: 128x4 1x16 16x8] op=add "
+      "reduced_dims=1");
 }
 
 TEST(Builder, TensorTensor) {
-  EXPECT_EQ(recorded([](InOut) {
-              Tensor a = tile({128, 4, 8}), b = tile({128, 8});
-              nisa::tensor_tensor(a, a, b.expand_dim(1).broadcast(1, 4), nl::multiply);
-              nisa::tensor_tensor({.dst = b, .data1 = b, .data2 = b, .op = nl::add, .engine = nisa::engine::gpsimd});
-            }),
-            "tensor_tensor dst=t0[0+128, 0: 1x32] data1=t0[0+128, 0: 1x32] data2=t1[0+128, 0: 0x4 1x8] op=multiply\n"
-            "tensor_tensor dst=t1[0+128, 0: 1x8] data1=t1[0+128, 0: 1x8] data2=t1[0+128, 0: 1x8] op=add engine=gpsimd");
+  EXPECT_EQ(
+      recorded([](InOut) {
+        Tensor a = tile({128, 4, 8}), b = tile({128, 8});
+        nisa::tensor_tensor(a, a, b.expand_dim(1).broadcast(1, 4), nl::multiply);
+        nisa::tensor_tensor(
+            {.dst = b, .data1 = b, .data2 = b, .op = nl::add, .engine = nisa::engine::gpsimd});
+      }),
+      "tensor_tensor dst=t0[0+128, 0: 1x32] data1=t0[0+128, 0: 1x32] data2=t1[0+128, 0: 0x4 1x8] "
+      "op=multiply\n"
+      "tensor_tensor dst=t1[0+128, 0: 1x8] data1=t1[0+128, 0: 1x8] data2=t1[0+128, 0: 1x8] op=add "
+      "engine=gpsimd");
 }
 
 TEST(Builder, TensorScalar) {
@@ -126,14 +150,16 @@ TEST(Builder, TensorScalar) {
               nisa::tensor_scalar({.dst = y, .data = x, .op0 = nl::abs});
             }),
             "tensor_scalar dst=t0[0+128, 0: 1x8] data=t1[0+128, 0: 1x8] op0=multiply imm0=2.5\n"
-            "tensor_scalar dst=t0[0+128, 0: 1x8] data=t1[0+128, 0: 1x8] operand1=t2[0+128, 0: 1x1] op0=subtract imm0=1 "
+            "tensor_scalar dst=t0[0+128, 0: 1x8] data=t1[0+128, 0: 1x8] operand1=t2[0+128, 0: 1x1] "
+            "op0=subtract imm0=1 "
             "reverse0=1 op1=maximum reverse1=1 engine=vector\n"
             "tensor_scalar dst=t0[0+128, 0: 1x8] data=t1[0+128, 0: 1x8] op0=abs");
 }
 
 TEST(Builder, CopyReciprocalMemset) {
   EXPECT_EQ(recorded([](InOut) {
-              Tensor a = tile({64, 8}), b = tile({64, 8}, nl::bfloat16), n = tile({64, 8}, nl::int32);
+              Tensor a = tile({64, 8}), b = tile({64, 8}, nl::bfloat16),
+                     n = tile({64, 8}, nl::int32);
               nisa::tensor_copy(b, a);
               nisa::tensor_copy({.dst = a, .src = b, .engine = nisa::engine::scalar});
               nisa::reciprocal(a, b);
@@ -170,12 +196,14 @@ TEST(Builder, DmaCopy) {
                               .engine = nisa::engine::scalar});
             }),
             "dma_copy dst=t0[0+128, 0: 1x512] src=y[128 rows of 512, 0: 1x512]\n"
-            "dma_copy dst=y[128 rows of 512, 0: 1x512] src=t0[0+128, 0: 1x512] dge_mode=hwdge oob_mode=skip engine=scalar");
+            "dma_copy dst=y[128 rows of 512, 0: 1x512] src=t0[0+128, 0: 1x512] dge_mode=hwdge "
+            "oob_mode=skip engine=scalar");
 }
 
 TEST(Builder, DmaCutsHbmIntoTheRowsOfTheTile) {
   EXPECT_EQ(recorded([](InOut y) {
-              Tensor column = tile({128, 1}), row = tile({1, 128}), block = tile({64, 2, 4}), line = tile({1, 512});
+              Tensor column = tile({128, 1}), row = tile({1, 128}), block = tile({64, 2, 4}),
+                     line = tile({1, 512});
               Tensor flat = y.reshape({65536});
               nisa::dma_copy(column, flat(ds(0, 128)));
               nisa::dma_copy(row, flat(ds(128, 128)));
@@ -217,7 +245,8 @@ TEST(Builder, PartitionsOfATileAreRelativeToIt) {
   EXPECT_EQ(recorded([](InOut) {
               Tensor t = tile({128, 8});
               nisa::tensor_copy(t(ds(64, 64), ds(0, 4)), t(ds(0, 64), nl::slice(0, 8, 2)));
-              Tensor placed = nl::ndarray({32, 8}, nl::float32, nl::sbuf, {.name = "p", .address = nl::Address{96, 1024}});
+              Tensor placed = nl::ndarray({32, 8}, nl::float32, nl::sbuf,
+                                          {.name = "p", .address = nl::Address{96, 1024}});
               nisa::tensor_copy(placed, placed);
             }),
             "tensor_copy dst=t0[64+64, 0: 1x4] src=t0[0+64, 0: 2x4]\n"
@@ -232,7 +261,7 @@ TEST(Builder, ReinterpretedTilesCountTheirOwnElements) {
             "memset dst=t0[0+128, 4: 1x4]:uint8 value=255");
 }
 
-//---- loops and helpers --------------------------------------------------------------------------------------===//
+//---- loops and helpers --------------------------------------------------===//
 
 TEST(Util, TilesClipTheLastChunk) {
   std::vector<std::tuple<int64_t, int64_t, int64_t>> found;

@@ -1,8 +1,8 @@
-//===- KernelFixture.h - tracing kernels written inside a test -----------------------------------------===//
+//===- KernelFixture.h - tracing kernels written inside a test ------------===//
 //
 // Kernels are captureless lambdas; traces and diagnostics become text that tests compare whole.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_DSL_KERNELFIXTURE_H
 #define KILN_TEST_UNIT_DSL_KERNELFIXTURE_H
@@ -23,7 +23,7 @@ using trace::TraceResult;
 template <class Lambda>
 nl::detail::KernelEntry entryOf(Lambda kernel, std::initializer_list<const char *> names = {},
                                 nl::SrcLoc place = nl::SrcLoc::current()) {
-  nl::Kernel registration("k", +kernel, names, place);
+  [[maybe_unused]] nl::Kernel registration("k", +kernel, names, place);
   nl::detail::KernelEntry entry = nl::detail::registry().back();
   nl::detail::registry().pop_back();
   return entry;
@@ -37,13 +37,14 @@ inline trace::TraceOptions optionsHere(const char *file = __builtin_FILE()) {
 
 /// Traces `kernel`.
 template <class Lambda>
-TraceResult traceOf(Lambda kernel, std::vector<driver::Arg> args = {}, std::initializer_list<const char *> names = {},
+TraceResult traceOf(Lambda kernel, std::vector<driver::Arg> args = {},
+                    std::initializer_list<const char *> names = {},
                     nl::SrcLoc place = nl::SrcLoc::current()) {
   return trace::traceKernel(entryOf(kernel, names, place), args, optionsHere(place.file));
 }
 
-/// Traces a kernel of one 128x512 float32 nl::InOut parameter named 'y', which is output enough for tests of
-/// what happens on the way.
+/// Traces a kernel of one 128x512 float32 nl::InOut parameter named 'y', which is output enough for
+/// tests of what happens on the way.
 template <class Lambda>
 TraceResult traceBody(Lambda kernel, nl::SrcLoc place = nl::SrcLoc::current()) {
   return traceOf(kernel, {TensorArg{DType::Float32, {128, 512}}}, {"y"}, place);
@@ -66,7 +67,8 @@ inline std::string errorsOf(const TraceResult &result) {
   return out.empty() ? out : out.substr(0, out.size() - 1);
 }
 
-/// "t0[0+128, 0: 1x512]"; HBM accesses show the step of their rows: "x[128 rows of 4096, 0: 1x512]".
+/// "t0[0+128, 0: 1x512]"; HBM accesses show the step of their rows: "x[128 rows of 4096, 0:
+/// 1x512]".
 inline std::string accessText(const trace::Trace &trace, const isa::Access &a) {
   std::ostringstream out;
   const trace::Tensor &tensor = trace.tensors[a.tensor];
@@ -127,7 +129,8 @@ inline std::string instructionsOf(const TraceResult &result) {
 inline std::string dump(const TraceResult &result) {
   std::ostringstream out;
   for (const trace::Tensor &t : result.trace.tensors) {
-    out << t.name << " " << isa::name(t.memory) << " " << isa::name(t.dtype) << " role " << int(t.role) << " #" << t.index;
+    out << t.name << " " << isa::name(t.memory) << " " << isa::name(t.dtype) << " role "
+        << int(t.role) << " #" << t.index;
     for (int64_t d : t.shape)
       out << " " << d;
     out << "\n";

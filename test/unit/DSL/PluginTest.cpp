@@ -1,9 +1,9 @@
-//===- PluginTest.cpp - kernel files built by each host compiler, loaded and traced ---------------------------===//
+//===- PluginTest.cpp - kernel files built by each host compiler, loaded and traced -===//
 //
-// The helper chain of a statement must be the same whichever compiler built the kernel file, and so must the
-// whole trace.
+// The helper chain of a statement must be the same whichever compiler built the kernel file, and so
+// must the whole trace.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "KernelFixture.h"
 
@@ -40,7 +40,8 @@ std::vector<trace::TextRange> textOf(uint64_t base) {
       [](dl_phdr_info *object, size_t, void *data) {
         auto &[base, ranges] = *static_cast<decltype(wanted) *>(data);
         for (int i = 0; object->dlpi_addr == base && i < object->dlpi_phnum; ++i)
-          if (const auto &segment = object->dlpi_phdr[i]; segment.p_type == PT_LOAD && (segment.p_flags & PF_X))
+          if (const auto &segment = object->dlpi_phdr[i];
+              segment.p_type == PT_LOAD && (segment.p_flags & PF_X))
             ranges->push_back({base + segment.p_vaddr, base + segment.p_vaddr + segment.p_memsz});
         return 0;
       },
@@ -53,17 +54,21 @@ class LoadedKernelFile {
 public:
   LoadedKernelFile(const std::string &compiler, const std::string &name)
       : source(std::string(KILN_TEST_DSL_DIR) + "/" + name) {
-    std::string pattern = (std::filesystem::path(testing::TempDir()) / "kiln-plugin-XXXXXX").string();
+    std::string pattern =
+        (std::filesystem::path(testing::TempDir()) / "kiln-plugin-XXXXXX").string();
     folder = mkdtemp(pattern.data());
     library = (folder / (name + ".so")).string();
-    // Hidden: the inline functions of nl/ this program exports must not replace the kernel file's own.
+    // Hidden: the inline functions of nl/ this program exports must not replace the kernel file's
+    // own.
     std::string command =
-        compiler + " -std=c++20 -fPIC -shared -O0 -g1 -fno-omit-frame-pointer -fvisibility=hidden -I " +
+        compiler +
+        " -std=c++20 -fPIC -shared -O0 -g1 -fno-omit-frame-pointer -fvisibility=hidden -I " +
         KILN_NL_INCLUDE + " " + source + " -o " + library;
     EXPECT_EQ(std::system(command.c_str()), 0) << command;
     handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     EXPECT_TRUE(handle) << dlerror();
-    auto query = reinterpret_cast<const nl::detail::PluginInfo *(*)()>(dlsym(handle, "kiln_plugin"));
+    auto query =
+        reinterpret_cast<const nl::detail::PluginInfo *(*)()>(dlsym(handle, "kiln_plugin"));
     info = query();
     EXPECT_FALSE(trace::checkPlugin(info, source));
   }
@@ -83,11 +88,13 @@ public:
     options.text = textOf(base);
     options.resolver = [this, base](uint64_t address) {
       std::ostringstream command;
-      command << KILN_SYMBOLIZER << " --obj=" << library << " --output-style=GNU --functions=none " << (address - base);
+      command << KILN_SYMBOLIZER << " --obj=" << library << " --output-style=GNU --functions=none "
+              << (address - base);
       std::string line = outputOf(command.str());
       size_t colon = line.rfind(':');
-      return colon == std::string::npos ? FileLine{}
-                                        : FileLine{line.substr(0, colon), unsigned(std::atoi(line.c_str() + colon + 1))};
+      return colon == std::string::npos
+                 ? FileLine{}
+                 : FileLine{line.substr(0, colon), unsigned(std::atoi(line.c_str() + colon + 1))};
     };
     auto found = trace::findKernel(*info, kernel, source);
     return trace::traceKernel(*std::get<0>(found), args, options);
@@ -113,7 +120,9 @@ TEST_P(Plugin, StatementsKnowTheHelpersTheyLieIn) {
   TraceResult r = file.trace("chain", {TensorArg{DType::Float32, {128, 4}}});
   ASSERT_EQ(errorsOf(r), "");
   ASSERT_EQ(r.trace.instructions.size(), 4u);
-  auto place = [&](unsigned i) { return placeText(r.trace.chain(r.trace.instructions[i].location)); };
+  auto place = [&](unsigned i) {
+    return placeText(r.trace.chain(r.trace.instructions[i].location));
+  };
   EXPECT_EQ(place(0), "ChainHelpers.h:11 < Chain.cpp:14 < Chain.cpp:22 < Chain.cpp:25");
   EXPECT_EQ(place(1), "Chain.cpp:15 < Chain.cpp:22 < Chain.cpp:25");
   // A helper that passes its caller's place on is no part of the chain.
@@ -136,9 +145,10 @@ TEST_P(Plugin, ErrorsCarryTheChain) {
   EXPECT_EQ(placeText(r.diagnostics[1].place), "ChainHelpers.h:10 < Chain.cpp:14 < Chain.cpp:33");
 }
 
-INSTANTIATE_TEST_SUITE_P(Compilers, Plugin, testing::Values(KILN_TEST_GCC, KILN_TEST_CLANG), [](const auto &info) {
-  return std::string(info.index ? "clang" : "gcc");
-});
+INSTANTIATE_TEST_SUITE_P(Compilers, Plugin, testing::Values(KILN_TEST_GCC, KILN_TEST_CLANG),
+                         [](const auto &info) {
+                           return std::string(info.index ? "clang" : "gcc");
+                         });
 
 TEST(PluginTraces, AreTheSameUnderEveryCompiler) {
   if (!*KILN_TEST_GCC || !*KILN_TEST_CLANG)
@@ -147,7 +157,8 @@ TEST(PluginTraces, AreTheSameUnderEveryCompiler) {
   auto traced = [&](const char *compiler) {
     LoadedKernelFile file(compiler, "Sample.cpp");
     std::string out;
-    for (const TraceResult &r : {file.trace("matmul_tiled", {lhsT, rhs}), file.trace("softmax", {rhs, 0.125})}) {
+    for (const TraceResult &r :
+         {file.trace("matmul_tiled", {lhsT, rhs}), file.trace("softmax", {rhs, 0.125})}) {
       EXPECT_EQ(errorsOf(r), "");
       out += dump(r);
       for (const trace::Instruction &i : r.trace.instructions)

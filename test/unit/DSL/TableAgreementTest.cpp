@@ -1,9 +1,9 @@
-//===- TableAgreementTest.cpp - the public headers against the instruction table -------------------------------===//
+//===- TableAgreementTest.cpp - the public headers against the instruction table -===//
 //
-// Operators have the names and numbers of the table. Parameter structs have the names and the order of NKI,
-// and every operand and field of a public row can be reached through one of them.
+// Operators have the names and numbers of the table. Parameter structs have the names and the order
+// of NKI, and every operand and field of a public row can be reached through one of them.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "kiln/ISA/Instruction.h"
 #include "nl/nl.h"
@@ -16,20 +16,23 @@
 namespace kiln::test {
 namespace {
 
-#define OPS(X)                                                                                                          \
-  X(add) X(subtract) X(multiply) X(maximum) X(minimum) X(equal) X(not_equal) X(greater_equal) X(greater) X(less_equal)    \
-  X(less) X(logical_and) X(logical_or) X(logical_xor) X(power) X(abs) X(rsqrt) X(reciprocal) X(invert) X(bitwise_and)     \
-  X(bitwise_or) X(bitwise_xor) X(left_shift) X(right_shift) X(copy) X(square) X(sigmoid) X(relu) X(gelu) X(gelu_dx)       \
-  X(gelu_apprx_tanh) X(gelu_apprx_sigmoid) X(gelu_apprx_sigmoid_dx) X(silu) X(silu_dx) X(tanh) X(softplus) X(mish)        \
-  X(erf) X(erf_dx) X(exp) X(log) X(sin) X(arctan) X(sqrt) X(sign)
+#define OPS(X)                                                                                     \
+  X(add)                                                                                           \
+  X(subtract) X(multiply) X(maximum) X(minimum) X(equal) X(not_equal) X(greater_equal) X(greater)  \
+      X(less_equal) X(less) X(logical_and) X(logical_or) X(logical_xor) X(power) X(abs) X(rsqrt)   \
+          X(reciprocal) X(invert) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift)        \
+              X(right_shift) X(copy) X(square) X(sigmoid) X(relu) X(gelu) X(gelu_dx)               \
+                  X(gelu_apprx_tanh) X(gelu_apprx_sigmoid) X(gelu_apprx_sigmoid_dx) X(silu)        \
+                      X(silu_dx) X(tanh) X(softplus) X(mish) X(erf) X(erf_dx) X(exp) X(log) X(sin) \
+                          X(arctan) X(sqrt) X(sign)
 
 TEST(TableAgreement, OperatorsHaveTheTablesNamesAndNumbers) {
   std::map<std::string_view, int> alu, functions;
-#define COLLECT(token)                                                                                                  \
-  EXPECT_STREQ(nl::token.name, #token);                                                                                    \
-  if (nl::token.alu >= 0)                                                                                                 \
-    alu[#token] = nl::token.alu;                                                                                           \
-  if (nl::token.function >= 0)                                                                                            \
+#define COLLECT(token)                                                                             \
+  EXPECT_STREQ(nl::token.name, #token);                                                            \
+  if (nl::token.alu >= 0)                                                                          \
+    alu[#token] = nl::token.alu;                                                                   \
+  if (nl::token.function >= 0)                                                                     \
     functions[#token] = nl::token.function;
   OPS(COLLECT)
 #undef COLLECT
@@ -61,24 +64,29 @@ const std::map<std::string_view, std::vector<Parameter>> &parameters() {
   static const nisa::Memset memset{.dst = {}, .value = 0};
   static const nisa::Iota iota{};
   static const nisa::DmaCopy dma{};
-#define P(object, field) {#field, &object.field}
+#define P(object, field)                                                                           \
+  {                                                                                                \
+    #field, &object.field                                                                          \
+  }
   static const std::map<std::string_view, std::vector<Parameter>> all = {
       {"nc_matmul",
        {P(matmul, dst), P(matmul, stationary), P(matmul, moving), P(matmul, is_stationary_onezero),
         P(matmul, is_moving_onezero), P(matmul, is_transpose), P(matmul, accumulate)}},
       {"nc_transpose", {P(transpose, dst), P(transpose, data), P(transpose, engine)}},
       {"activation",
-       {P(activation, dst), P(activation, op), P(activation, data), P(activation, bias), P(activation, scale),
-        P(activation, reduce_op), P(activation, reduce_res), P(activation, reduce_cmd)}},
+       {P(activation, dst), P(activation, op), P(activation, data), P(activation, bias),
+        P(activation, scale), P(activation, reduce_op), P(activation, reduce_res),
+        P(activation, reduce_cmd)}},
       {"tensor_reduce",
-       {P(reduce, dst), P(reduce, op), P(reduce, data), P(reduce, axis), P(reduce, negate), P(reduce, keepdims)}},
+       {P(reduce, dst), P(reduce, op), P(reduce, data), P(reduce, axis), P(reduce, negate),
+        P(reduce, keepdims)}},
       {"tensor_tensor",
        {P(tensorTensor, dst), P(tensorTensor, data1), P(tensorTensor, data2), P(tensorTensor, op),
         P(tensorTensor, engine)}},
       {"tensor_scalar",
-       {P(tensorScalar, dst), P(tensorScalar, data), P(tensorScalar, op0), P(tensorScalar, operand0),
-        P(tensorScalar, reverse0), P(tensorScalar, op1), P(tensorScalar, operand1), P(tensorScalar, reverse1),
-        P(tensorScalar, engine)}},
+       {P(tensorScalar, dst), P(tensorScalar, data), P(tensorScalar, op0),
+        P(tensorScalar, operand0), P(tensorScalar, reverse0), P(tensorScalar, op1),
+        P(tensorScalar, operand1), P(tensorScalar, reverse1), P(tensorScalar, engine)}},
       {"tensor_copy", {P(copy, dst), P(copy, src), P(copy, engine)}},
       {"reciprocal", {P(reciprocal, dst), P(reciprocal, data)}},
       {"memset", {P(memset, dst), P(memset, value), P(memset, engine)}},
@@ -89,7 +97,8 @@ const std::map<std::string_view, std::vector<Parameter>> &parameters() {
   return all;
 }
 
-/// Fields of the table that stand behind a parameter of another name; "" for those the compiler fills in.
+/// Fields of the table that stand behind a parameter of another name; "" for those the compiler
+/// fills in.
 const std::map<std::string_view, std::string> kBehind = {
     {"imm_bias", "bias"}, {"imm_scale", "scale"},   {"imm0", "operand0"},
     {"imm1", "operand1"}, {"reduced_dims", "axis"}, {"ring", ""},
@@ -108,7 +117,8 @@ TEST(TableAgreement, EveryPublicRowHasItsFunction) {
 TEST(TableAgreement, ParametersStandInOrder) {
   for (const auto &[row, list] : parameters())
     for (size_t i = 1; i < list.size(); ++i)
-      EXPECT_LT(list[i - 1].place, list[i].place) << row << ": " << list[i - 1].name << ", " << list[i].name;
+      EXPECT_LT(list[i - 1].place, list[i].place)
+          << row << ": " << list[i - 1].name << ", " << list[i].name;
 }
 
 TEST(TableAgreement, ParametersReachEveryOperandAndField) {
@@ -139,7 +149,8 @@ TEST(TableAgreement, DefaultsAreTheTables) {
   nisa::Activation a{};
   EXPECT_EQ(a.scale.value, 1);
   EXPECT_EQ(isa::makeInstruction(isa::Opcode::Activation).real("imm_scale"), a.scale.value);
-  EXPECT_EQ(int(a.reduce_cmd), int(isa::makeInstruction(isa::Opcode::Activation).word("reduce_cmd")));
+  EXPECT_EQ(int(a.reduce_cmd),
+            int(isa::makeInstruction(isa::Opcode::Activation).word("reduce_cmd")));
   nisa::DmaCopy d{};
   EXPECT_EQ(int(d.dge_mode), int(isa::makeInstruction(isa::Opcode::DmaCopy).word("dge_mode")));
   EXPECT_EQ(int(d.oob_mode), int(isa::makeInstruction(isa::Opcode::DmaCopy).word("oob_mode")));

@@ -1,13 +1,13 @@
-//===- ViewAlgebraTest.cpp - views against a model that lists elements -----------------------------------===//
+//===- ViewAlgebraTest.cpp - views against a model that lists elements ----===//
 //
-// The model of a view is its shape and the list of storage elements in row-major order. Each operation is
-// done on the strides and on the list; afterwards both must name the same elements in the same order, and so
-// must the access the view folds into.
+// The model of a view is its shape and the list of storage elements in row-major order. Each
+// operation is done on the strides and on the list; afterwards both must name the same elements in
+// the same order, and so must the access the view folds into.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
-#include "Fold.h"
 #include "ViewAlgebra.h"
+#include "Fold.h"
 
 #include <gtest/gtest.h>
 
@@ -53,13 +53,15 @@ void forEachIndex(const std::vector<int64_t> &shape, Body body) {
 template <class Map>
 Model remap(const Model &model, std::vector<int64_t> shape, Map map) {
   Model result{std::move(shape), {}};
-  forEachIndex(result.shape, [&](const std::vector<int64_t> &i) { result.elements.push_back(model.at(map(i))); });
+  forEachIndex(result.shape,
+               [&](const std::vector<int64_t> &i) { result.elements.push_back(model.at(map(i))); });
   return result;
 }
 
 Model modelOf(const View &view) {
   Model m{{view.shape, view.shape + view.rank}, {}};
-  int64_t base = view.offset + (nl::is_on_chip(view.buffer) ? int64_t(view.partition) * view.stride[0] : 0);
+  int64_t base =
+      view.offset + (nl::is_on_chip(view.buffer) ? int64_t(view.partition) * view.stride[0] : 0);
   forEachIndex(m.shape, [&](const std::vector<int64_t> &index) {
     int64_t e = base;
     for (unsigned i = 0; i < view.rank; ++i)
@@ -94,7 +96,8 @@ std::vector<int64_t> elementsOf(const isa::Access &a, bool onChip, int64_t parti
   for (unsigned i = 0; i < a.rank; ++i)
     shape.push_back(a.num[i]);
   forEachIndex(shape, [&](const std::vector<int64_t> &index) {
-    int64_t e = a.offset + (onChip ? (a.partitionStart + index[0]) * partitionElements : index[0] * a.rowStep);
+    int64_t e = a.offset +
+                (onChip ? (a.partitionStart + index[0]) * partitionElements : index[0] * a.rowStep);
     for (unsigned i = 0; i < a.rank; ++i)
       e += index[i + 1] * a.step[i];
     out.push_back(e);
@@ -104,7 +107,9 @@ std::vector<int64_t> elementsOf(const isa::Access &a, bool onChip, int64_t parti
 
 class RandomViews : public testing::TestWithParam<nl::Buffer> {
 protected:
-  int64_t pick(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(random); }
+  int64_t pick(int64_t low, int64_t high) {
+    return std::uniform_int_distribution<int64_t>(low, high)(random);
+  }
 
   View start() {
     const bool onChip = nl::is_on_chip(GetParam());
@@ -122,7 +127,8 @@ protected:
     switch (pick(0, 8)) {
     case 0: { // slice
       unsigned d = pick(0, rank - 1);
-      int64_t n = m.shape[d], from = pick(0, n - 1), to = pick(from + 1, n), by = onChip && d == 0 ? 1 : pick(1, 3);
+      int64_t n = m.shape[d], from = pick(0, n - 1), to = pick(from + 1, n),
+              by = onChip && d == 0 ? 1 : pick(1, 3);
       a.slice(d, nl::Slice{from, to, by, false});
       std::vector<int64_t> shape = m.shape;
       shape[d] = (to - from + by - 1) / by;
@@ -192,20 +198,23 @@ protected:
       if (rank < firstFree + 2)
         return "";
       unsigned first = pick(firstFree, rank - 2), last = pick(first, rank - 1);
-      return regroup(a, m, [&] { a.flattenDims(first, last); }, [&](Model &w) {
-        int64_t n = 1;
-        for (unsigned i = first; i <= last; ++i)
-          n *= w.shape[i];
-        w.shape.erase(w.shape.begin() + first, w.shape.begin() + last);
-        w.shape[first] = n;
-      });
+      return regroup(
+          a, m, [&] { a.flattenDims(first, last); },
+          [&](Model &w) {
+            int64_t n = 1;
+            for (unsigned i = first; i <= last; ++i)
+              n *= w.shape[i];
+            w.shape.erase(w.shape.begin() + first, w.shape.begin() + last);
+            w.shape[first] = n;
+          });
     }
     case 7: { // reshape the free dims to one, legal or refused
       int64_t n = 1;
       for (unsigned i = 1; i < rank; ++i)
         n *= m.shape[i];
       nl::Shape target{m.shape[0], n};
-      return regroup(a, m, [&] { a.reshape(target); }, [&](Model &w) { w.shape = {w.shape[0], n}; });
+      return regroup(
+          a, m, [&] { a.reshape(target); }, [&](Model &w) { w.shape = {w.shape[0], n}; });
     }
     default: { // subscripts of every kind
       std::vector<Index> list;
@@ -239,7 +248,9 @@ protected:
       shape.clear();
       for (unsigned d = 0; d < rank; ++d)
         if (base[d].second)
-          shape.push_back(list[d].kind == Index::Kind::Range ? list[d].range.stop.value - list[d].range.start.value : 1);
+          shape.push_back(list[d].kind == Index::Kind::Range
+                              ? list[d].range.stop.value - list[d].range.start.value
+                              : 1);
       a.subscript(list, list.size());
       m = remap(m, shape, [&](const std::vector<int64_t> &i) {
         std::vector<int64_t> source;
@@ -303,10 +314,12 @@ TEST_P(RandomViews, NameTheElementsOfTheModelInOrder) {
     }
     if (!onChip) {
       for (int64_t rows : {1, 2, 3, 4, 8, int(pick(1, 40))}) {
-        ASSERT_EQ(elementsOf(foldRows(view, 0, rows), false, 0), model.elements) << history << rows << " rows";
+        ASSERT_EQ(elementsOf(foldRows(view, 0, rows), false, 0), model.elements)
+            << history << rows << " rows";
       }
     }
-    // Contiguous means what it says: each element follows the one before, inside a partition on chip.
+    // Contiguous means what it says: each element follows the one before, inside a partition on
+    // chip.
     bool follows = true;
     int64_t row = onChip ? model.elements.size() / model.shape[0] : model.elements.size();
     for (size_t i = 1; i < model.elements.size(); ++i)
@@ -324,7 +337,8 @@ INSTANTIATE_TEST_SUITE_P(Memories, RandomViews, testing::Values(nl::sbuf, nl::ps
 
 /// V-05 must not refuse what strides can say: every regrouping of a contiguous tensor is legal.
 TEST(ViewAlgebra, RegroupsContiguousDimsIntoAnyShape) {
-  const std::vector<nl::Shape> shapes = {{24}, {2, 12}, {12, 2}, {2, 3, 4}, {1, 24}, {24, 1}, {2, 1, 3, 1, 4}, {3, 2, 2, 2}};
+  const std::vector<nl::Shape> shapes = {{24},    {2, 12}, {12, 2},         {2, 3, 4},
+                                         {1, 24}, {24, 1}, {2, 1, 3, 1, 4}, {3, 2, 2, 2}};
   for (const nl::Shape &from : shapes)
     for (const nl::Shape &to : shapes) {
       ViewAlgebra a(wholeView(nl::hbm, nl::float32, from), [] { return std::string("'t'"); });
@@ -358,7 +372,8 @@ TEST(ViewAlgebra, ReadsTheSameBytesAsAnotherDtype) {
           a.viewAs(to);
           // Strides 16 and 96 divide by every ratio of sizes; the skipped elements decide.
           int64_t ratio = std::max<int64_t>(1, isa::bytesOf(toIsa(to)) / isa::bytesOf(toIsa(from)));
-          ASSERT_EQ(a.faults.empty(), skip % ratio == 0) << isa::name(toIsa(from)) << isa::name(toIsa(to)) << skip;
+          ASSERT_EQ(a.faults.empty(), skip % ratio == 0)
+              << isa::name(toIsa(from)) << isa::name(toIsa(to)) << skip;
           if (!a.faults.empty()) {
             EXPECT_EQ(a.faults.front().rule, "D-15");
             continue;
@@ -378,14 +393,15 @@ TEST(ViewAlgebra, RawPatternsNameElementsOfTheStorage) {
 
   View chip = wholeView(nl::sbuf, nl::int32, {64, 4, 8});
   ViewAlgebra part(chip, [] { return std::string("'t'"); });
-  part.accessPattern(chip, {{64, 32}, {16, 2}, {1, 4}}, {.offset = 32 * 64 + 3, .dtype = nl::bfloat16});
+  part.accessPattern(chip, {{64, 32}, {16, 2}, {1, 4}},
+                     {.offset = 32 * 64 + 3, .dtype = nl::bfloat16});
   ASSERT_TRUE(part.faults.empty()) << part.faults.front().message;
   EXPECT_EQ(part.view.partition, 32u);
   EXPECT_EQ(part.view.offset, 3);
   EXPECT_EQ(part.view.dtype, nl::bfloat16);
 }
 
-//---- merging -----------------------------------------------------------------------------------------===//
+//---- merging ------------------------------------------------------------===//
 
 TEST(FoldView, MergesDimsThatLieSideBySide) {
   isa::Access a = foldView(wholeView(nl::sbuf, nl::float32, {128, 4, 8, 16}), 7);

@@ -1,10 +1,10 @@
-//===- Tracer.h - running a kernel function and keeping what it recorded ------------------------------===//
+//===- Tracer.h - running a kernel function and keeping what it recorded --===//
 //
-// The library side of the kernel language. A kernel file is loaded elsewhere; `traceKernel` checks the
-// arguments against the kernel's signature, calls the function once and returns the finished trace or the
-// diagnostics. No state survives a trace; traces may run in several threads, one each.
+// The library side of the kernel language. A kernel file is loaded elsewhere; `traceKernel` checks
+// the arguments against the kernel's signature, calls the function once and returns the finished
+// trace or the diagnostics. No state survives a trace; traces may run in several threads, one each.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_TRACE_TRACER_H
 #define KILN_TRACE_TRACER_H
@@ -19,9 +19,9 @@
 
 namespace kiln::trace {
 
-/// Source line of the instruction that holds `address` (an address inside a call instruction of the kernel
-/// file, in this process). An empty file or line 0 means unknown. Called once for each distinct address,
-/// after the kernel has returned.
+/// Source line of the instruction that holds `address` (an address inside a call instruction of the
+/// kernel file, in this process). An empty file or line 0 means unknown. Called once for each
+/// distinct address, after the kernel has returned.
 using AddressResolver = std::function<FileLine(uint64_t address)>;
 
 /// Addresses [begin, end) that hold code of the kernel file.
@@ -47,23 +47,25 @@ struct TraceResult {
 TraceResult traceKernel(const nl::detail::KernelEntry &kernel, std::span<const driver::Arg> args,
                         const TraceOptions &options);
 
-/// Why libkiln cannot use a kernel file: it has no kiln_plugin (`info` is null), or was compiled with the
-/// headers of another version.
-std::optional<Diagnostic> checkPlugin(const nl::detail::PluginInfo *info, const std::string &kernelFile);
+/// Why libkiln cannot use a kernel file: it has no kiln_plugin (`info` is null), or was compiled
+/// with the headers of another version.
+std::optional<Diagnostic> checkPlugin(const nl::detail::PluginInfo *info,
+                                      const std::string &kernelFile);
 
 /// The kernel called `name`; an empty name means the only one.
-std::variant<const nl::detail::KernelEntry *, Diagnostic> findKernel(const nl::detail::PluginInfo &info,
-                                                                     std::string_view name,
-                                                                     const std::string &kernelFile);
+std::variant<const nl::detail::KernelEntry *, Diagnostic>
+findKernel(const nl::detail::PluginInfo &info, std::string_view name,
+           const std::string &kernelFile);
 
 /// Name, "name: kind" of each parameter, and place, for `kiln list`.
-driver::KernelInfo describeKernel(const nl::detail::KernelEntry &kernel, const std::string &kernelFile);
+driver::KernelInfo describeKernel(const nl::detail::KernelEntry &kernel,
+                                  const std::string &kernelFile);
 
 /// `path` relative to the folder of `kernelFile` where that is possible.
 std::string relativeToKernel(const std::string &path, const std::string &kernelFile);
 
-/// The place this thread's trace recorded last, for the report of a crash in the author's own C++; line 0
-/// outside a trace. Safe in a signal handler.
+/// The place this thread's trace recorded last, for the report of a crash in the author's own C++;
+/// line 0 outside a trace. Safe in a signal handler.
 nl::SrcLoc lastTracedLine();
 
 } // namespace kiln::trace
