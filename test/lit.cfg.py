@@ -18,6 +18,8 @@ config.substitutions += [
     ("%kiln_table", os.path.join(config.kiln_source_root, "dialects", "table")),
     ("%kiln_src", config.kiln_source_root),
     ("%kiln_build", config.kiln_build_root),
+    # %expect_exit CODE COMMAND...: succeeds when the command ends with just that exit code.
+    ("%expect_exit", "%s %s" % (config.python_executable, os.path.join(os.path.dirname(__file__), "expect-exit.py"))),
 ]
 
 tools = ["kiln-opt", "kiln-tblgen", "llvm-tblgen"]
@@ -25,3 +27,5 @@ llvm_config.add_tool_substitutions(tools, [config.kiln_tools_dir, config.llvm_to
 llvm_config.with_environment("PATH", config.kiln_tools_dir, append_path=True)  # kiln itself
 # Nothing a test does may depend on the machine's habits.
 llvm_config.with_environment("LC_ALL", "C")
+# Kernel files are built once for all tests, away from the user's own cache.
+config.environment["KILN_CACHE_DIR"] = os.path.join(config.test_exec_root, "kernel-cache")

@@ -1,0 +1,16 @@
+// 256 partitions: SBUF has 128.
+//
+// RUN: %expect_exit 1 kiln run %s:too_tall zeros:256x64:float32 > %t 2>&1
+// RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
+//@CHECKS@
+#include "nl/nl.h"
+using nl::Tensor;
+
+Tensor too_tall(Tensor a) {
+  Tensor out = nl::ndarray(a.shape(), a.dtype(), nl::shared_hbm);
+  Tensor tile = nl::ndarray({256, 64}, a.dtype(), nl::sbuf, {.name = "tile"});
+  nisa::dma_copy({.dst = tile, .src = a});
+  nisa::dma_copy({.dst = out, .src = tile});
+  return out;
+}
+NL_KERNEL(too_tall, "a")

@@ -1,0 +1,19 @@
+// A DMA that reads PSUM.
+//
+// RUN: %expect_exit 1 kiln run %s:from_psum zeros:64x32:float32 zeros:64x48:float32 > %t 2>&1
+// RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
+//@CHECKS@
+#include "nl/nl.h"
+using nl::Tensor;
+
+Tensor from_psum(Tensor lhsT, Tensor rhs) {
+  Tensor out = nl::ndarray({32, 48}, nl::float32, nl::shared_hbm);
+  Tensor left = nl::ndarray({64, 32}, nl::float32), right = nl::ndarray({64, 48}, nl::float32);
+  nisa::dma_copy({.dst = left, .src = lhsT});
+  nisa::dma_copy({.dst = right, .src = rhs});
+  Tensor acc = nl::ndarray({32, 48}, nl::float32, nl::psum, {.name = "acc"});
+  nisa::nc_matmul({.dst = acc, .stationary = left, .moving = right});
+  nisa::dma_copy({.dst = out, .src = acc});
+  return out;
+}
+NL_KERNEL(from_psum, "lhsT", "rhs")

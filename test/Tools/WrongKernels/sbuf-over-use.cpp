@@ -1,0 +1,21 @@
+// More live tiles than a partition of SBUF holds: the memory report.
+//
+// RUN: %expect_exit 1 kiln run %s:too_much zeros:128x60000:float32 > %t 2>&1
+// RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
+//@CHECKS@
+#include "nl/nl.h"
+using nl::Tensor;
+
+Tensor too_much(Tensor a) {
+  Tensor out = nl::ndarray(a.shape(), a.dtype(), nl::shared_hbm);
+  std::vector<Tensor> parts;
+  for (nl::Chunk c : nl::tiles(a.dim(1), 10000)) {
+    Tensor part = nl::ndarray({128, c.size}, a.dtype());
+    nisa::dma_copy({.dst = part, .src = a(nl::_, c)});
+    parts.push_back(part);
+  }
+  for (nl::Chunk c : nl::tiles(a.dim(1), 10000))
+    nisa::dma_copy({.dst = out(nl::_, c), .src = parts[c.index]});
+  return out;
+}
+NL_KERNEL(too_much, "a")
