@@ -1,10 +1,10 @@
-//===- Conflicts.cpp - which accesses touch the same bytes ----------------===//
+//===- Conflicts.cpp - which accesses touch the same bytes ------------------------------------===//
 //
 // Bounding ranges decide most pairs. What is left is decided by remainders
 // modulo a step (columns of a matrix), then by walking both lists of runs; only
 // patterns too large for that are taken to conflict.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Conflicts.h"
 

@@ -1,11 +1,11 @@
-//===- Conflicts.h - which accesses touch the same bytes ------------------===//
+//===- Conflicts.h - which accesses touch the same bytes --------------------------------------===//
 //
 // A log of accesses, by brute force: each space is cut into equal buckets, each
 // bucket lists the accesses that may still matter, and a new access is compared
 // with all of them. Exact for strided patterns. Shares no code with Region.h
 // and Dependence.h, which it is there to check. Private to the checker.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_ANALYSIS_CONFLICTS_H
 #define KILN_LIB_ANALYSIS_CONFLICTS_H

@@ -1,8 +1,8 @@
-//===- Dependence.cpp - which instructions must come before another -------===//
+//===- Dependence.cpp - which instructions must come before another ---------------------------===//
 //
 // The history of memory as columns of cells. See the header for the picture.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Analysis/Dependence.h"
 

@@ -1,10 +1,10 @@
-//===- HappensBefore.cpp - the order that records alone enforce -----------===//
+//===- HappensBefore.cpp - the order that records alone enforce -------------------------------===//
 //
 // Semaphores only grow, so running every stream as far as it goes meets every
 // record that any execution can reach, in an order that respects
 // happens-before.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "HappensBefore.h"
 

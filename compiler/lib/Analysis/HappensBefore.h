@@ -1,4 +1,4 @@
-//===- HappensBefore.h - the order that records alone enforce -------------===//
+//===- HappensBefore.h - the order that records alone enforce ---------------------------------===//
 //
 // Reads streams of records and computes, for every instruction, which others
 // are complete before it starts in every execution. Knows program order and
@@ -17,7 +17,7 @@
 // consistent solution is sound: each claim about a moment only uses claims
 // about earlier ones. It is found from above.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_ANALYSIS_HAPPENSBEFORE_H
 #define KILN_LIB_ANALYSIS_HAPPENSBEFORE_H

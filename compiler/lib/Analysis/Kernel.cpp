@@ -1,8 +1,8 @@
-//===- Kernel.cpp - what the analyses know about a kernel -----------------===//
+//===- Kernel.cpp - what the analyses know about a kernel -------------------------------------===//
 //
 // Sizes, source positions, and how an instruction uses its operands.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Analysis/Kernel.h"
 

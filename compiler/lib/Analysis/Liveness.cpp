@@ -1,9 +1,9 @@
-//===- Liveness.cpp - when a tensor is needed -----------------------------===//
+//===- Liveness.cpp - when a tensor is needed -------------------------------------------------===//
 //
 // One pass in program order: the first access opens a life, each later one
 // extends it.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Analysis/Liveness.h"
 

@@ -1,10 +1,10 @@
-//===- MemoryReport.cpp - why a kernel does not fit -----------------------===//
+//===- MemoryReport.cpp - why a kernel does not fit -------------------------------------------===//
 //
 // Measuring is one sweep. Savings are not guessed: each candidate is measured
 // again with the saving applied, and offered as a cure only if the kernel then
 // fits.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "MemoryReport.h"
 
@@ -90,7 +90,7 @@ std::string joinGroups(const Kernel &kernel, const MemoryReport &report, size_t 
   return text;
 }
 
-//---- savings ------------------------------------------------------------===//
+//---- savings --------------------------------------------------------------------------------===//
 
 /// The longest time around the peak in which a tensor only occupies memory.
 struct Idle {
@@ -121,8 +121,10 @@ std::vector<Idle> idleAt(const Kernel &kernel, std::span<const Lifetime> lifetim
     idle[t].tensor = t;
     found.push_back(idle[t]);
   }
-  std::stable_sort(found.begin(), found.end(), [&](const Idle &a, const Idle &b) {
-    return occupiedBytes(kernel.tensors[a.tensor]) > occupiedBytes(kernel.tensors[b.tensor]);
+  std::sort(found.begin(), found.end(), [&](const Idle &a, const Idle &b) {
+    const int64_t aBytes = occupiedBytes(kernel.tensors[a.tensor]);
+    const int64_t bBytes = occupiedBytes(kernel.tensors[b.tensor]);
+    return aBytes != bBytes ? aBytes > bBytes : a.tensor < b.tensor;
   });
   found.resize(std::min<size_t>(found.size(), 8));
   return found;
@@ -161,7 +163,7 @@ std::string describeSaving(const Kernel &kernel, std::span<const Lifetime> lifet
          " bytes with smaller tiles or fewer live ones";
 }
 
-//---- messages -----------------------------------------------------------===//
+//---- messages -------------------------------------------------------------------------------===//
 
 void addNotes(const Kernel &kernel, const MemoryReport &report, Diagnostic &diagnostic) {
   uint32_t named = 0;
@@ -220,10 +222,10 @@ MemoryReport measureMemory(const Kernel &kernel, std::span<const Lifetime> lifet
       report.groups.push_back({t, 0, bytes});
     ++report.groups[group].count;
   }
-  std::stable_sort(report.groups.begin(), report.groups.end(),
-                   [](const LiveGroup &a, const LiveGroup &b) {
-                     return a.bytesEach * a.count > b.bytesEach * b.count;
-                   });
+  std::sort(report.groups.begin(), report.groups.end(), [](const LiveGroup &a, const LiveGroup &b) {
+    const int64_t aBytes = a.bytesEach * a.count, bBytes = b.bytesEach * b.count;
+    return aBytes != bBytes ? aBytes > bBytes : a.tensor < b.tensor;
+  });
   return report;
 }
 

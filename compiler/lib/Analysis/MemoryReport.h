@@ -1,10 +1,10 @@
-//===- MemoryReport.h - why a kernel does not fit -------------------------===//
+//===- MemoryReport.h - why a kernel does not fit ---------------------------------------------===//
 //
 // Turns the measure of a memory at its fullest moment into the message an
 // author reads: how much, where, what is live, and the largest saving that
 // would make it fit. Private to the placement.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_ANALYSIS_MEMORYREPORT_H
 #define KILN_LIB_ANALYSIS_MEMORYREPORT_H

@@ -1,9 +1,9 @@
-//===- Placement.cpp - where on-chip tensors lie --------------------------===//
+//===- Placement.cpp - where on-chip tensors lie ----------------------------------------------===//
 //
 // Declarations first (rules of the table, overlaps by hand), then each memory
 // as a packing problem.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Analysis/Placement.h"
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kMaxOverlaps = 20;
 
-//---- declarations -------------------------------------------------------===//
+//---- declarations ---------------------------------------------------------------------------===//
 
 /// Checks every on-chip tensor on its own, with the rules the DSL and the op
 /// verifier use too.
@@ -44,7 +44,7 @@ void checkDeclarations(const Kernel &kernel, std::vector<Diagnostic> &diagnostic
   }
 }
 
-//---- overlaps by hand ---------------------------------------------------===//
+//---- overlaps by hand -----------------------------------------------------------------------===//
 
 struct ByteRange {
   int64_t lo, hi;
@@ -93,8 +93,9 @@ void checkManualOverlaps(const Kernel &kernel, std::span<const Lifetime> lifetim
   for (uint32_t t = 0; t < kernel.tensors.size(); ++t)
     if (kernel.tensors[t].memory == memory && kernel.tensors[t].address && !lifetimes[t].empty())
       byBegin.push_back(t);
-  std::stable_sort(byBegin.begin(), byBegin.end(),
-                   [&](uint32_t a, uint32_t b) { return lifetimes[a].begin < lifetimes[b].begin; });
+  std::sort(byBegin.begin(), byBegin.end(), [&](uint32_t a, uint32_t b) {
+    return std::pair(lifetimes[a].begin, a) < std::pair(lifetimes[b].begin, b);
+  });
   std::set<std::pair<uint32_t, uint32_t>> reported;
   std::multimap<int64_t, uint32_t> live; // by first byte
   int64_t longest = 0;
@@ -121,7 +122,7 @@ void checkManualOverlaps(const Kernel &kernel, std::span<const Lifetime> lifetim
   }
 }
 
-//---- one memory ---------------------------------------------------------===//
+//---- one memory -----------------------------------------------------------------------------===//
 
 /// Fills the addresses of `memory`; returns the tensor that found no place, if
 /// any.

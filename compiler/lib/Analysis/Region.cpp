@@ -1,9 +1,9 @@
-//===- Region.cpp - accesses as rectangles of physical memory -------------===//
+//===- Region.cpp - accesses as rectangles of physical memory ---------------------------------===//
 //
 // An access becomes a pattern in bytes: where it starts, and its dims by
 // ascending step. Everything else is arithmetic on patterns.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Analysis/Region.h"
 
@@ -151,7 +151,7 @@ void addFlat(int64_t lo, int64_t hi, int64_t pitch, uint32_t space, RegionMap::P
     add(lastRow, lastRow + 1, 0, hi % pitch);
 }
 
-//---- pitches ------------------------------------------------------------===//
+//---- pitches --------------------------------------------------------------------------------===//
 
 /// Pitches worth trying for one tensor, and how many accesses each makes exact.
 struct Candidates {

@@ -1,11 +1,11 @@
-//===- Slots.cpp - packing lives into one memory --------------------------===//
+//===- Slots.cpp - packing lives into one memory ----------------------------------------------===//
 //
 // Two engines. `OnlineAllocator` sweeps over time with a list of free runs,
 // which is fast and can rotate. `packOffline` places slots in any order and
 // looks up those that live at the same time, which fragments less.
 // `assignSlots` is the ladder of both.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Slots.h"
 
@@ -27,7 +27,7 @@ struct Run {
   }
 };
 
-//---- lives by time ------------------------------------------------------===//
+//---- lives by time --------------------------------------------------------------------------===//
 
 /// Which marked slots live at the same time as a given one. A tree over the
 /// slots by begin keeps the latest end among the marked, so a query visits only
@@ -36,8 +36,9 @@ class LifeIndex {
 public:
   explicit LifeIndex(const std::vector<Slot> &slots) : slots(slots), order(slots.size()) {
     std::iota(order.begin(), order.end(), size_t(0));
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return slots[a].life.begin < slots[b].life.begin; });
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+      return std::pair(slots[a].life.begin, a) < std::pair(slots[b].life.begin, b);
+    });
     rank.resize(slots.size());
     for (size_t i = 0; i < order.size(); ++i)
       rank[order[i]] = i;
@@ -76,7 +77,7 @@ private:
   std::vector<uint32_t> latestEnd;
 };
 
-//---- sweep over time ----------------------------------------------------===//
+//---- sweep over time ------------------------------------------------------------------------===//
 
 enum class Fit { Next, Lowest };
 
@@ -201,7 +202,7 @@ private:
   int64_t cursor = 0;
 };
 
-//---- any order ----------------------------------------------------------===//
+//---- any order ------------------------------------------------------------------------------===//
 
 /// Places the slots of `order` one by one at the lowest address free during
 /// their whole life, beside what is fixed. Gives up when `budget`, a number of
@@ -240,7 +241,7 @@ std::optional<size_t> packOffline(std::vector<Slot> &slots, const SlotMemory &me
   return std::nullopt;
 }
 
-//---- the ladder ---------------------------------------------------------===//
+//---- the ladder -----------------------------------------------------------------------------===//
 
 class Ladder {
 public:
@@ -248,7 +249,7 @@ public:
       : slots(slots), memory(memory), budget(256 * slots.size() + 8'000'000) {
     for (const Slot &slot : slots)
       given.push_back(slot.isFixed);
-    byBegin = sorted([&](size_t a, size_t b) { return slots[a].life.begin < slots[b].life.begin; });
+    byBegin = sorted([&](size_t i) { return int64_t(slots[i].life.begin); });
   }
 
   std::optional<size_t> firstFit() {
@@ -292,24 +293,24 @@ public:
   }
 
 private:
-  template <typename Less>
-  std::vector<size_t> sorted(Less less) const {
+  /// Slots by ascending `key`, then by number.
+  template <typename Key>
+  std::vector<size_t> sorted(Key key) const {
     std::vector<size_t> order(slots.size());
     std::iota(order.begin(), order.end(), size_t(0));
-    std::stable_sort(order.begin(), order.end(), less);
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return std::pair(key(a), a) < std::pair(key(b), b); });
     return order;
   }
+  /// Largest first, the longest of them first.
   std::vector<size_t> sizeOrder() const {
-    return sorted([&](size_t a, size_t b) {
-      return std::pair(slots[a].size, slots[a].life.length()) >
-             std::pair(slots[b].size, slots[b].life.length());
-    });
+    return sorted(
+        [&](size_t i) { return std::pair(-slots[i].size, -int64_t(slots[i].life.length())); });
   }
+  /// Longest life first, the largest of them first.
   std::vector<size_t> lifeOrder() const {
-    return sorted([&](size_t a, size_t b) {
-      return std::pair(slots[a].life.length(), slots[a].size) >
-             std::pair(slots[b].life.length(), slots[b].size);
-    });
+    return sorted(
+        [&](size_t i) { return std::pair(-int64_t(slots[i].life.length()), -slots[i].size); });
   }
 
   std::optional<size_t> packed(const std::vector<size_t> &order) {

@@ -1,10 +1,10 @@
-//===- Slots.h - packing lives into one memory ----------------------------===//
+//===- Slots.h - packing lives into one memory ------------------------------------------------===//
 //
 // The allocator proper: slots have a life and a size and want an address; the
 // memory is a capacity and an alignment. SBUF and PSUM differ only in these
 // numbers. Private to the placement.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_ANALYSIS_SLOTS_H
 #define KILN_LIB_ANALYSIS_SLOTS_H

@@ -1,10 +1,10 @@
-//===- Synchronise.cpp - streams and semaphores from dependences ----------===//
+//===- Synchronise.cpp - streams and semaphores from dependences ------------------------------===//
 //
 // One walk in program order decides who waits for whom; a second over the
 // records turns "wait for instruction i" into a value, once it is known which
 // instructions are waited for at all.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Analysis/Synchronise.h"
 

@@ -1,11 +1,11 @@
-//===- VerifyPlacement.cpp - an independent look at a placement -----------===//
+//===- VerifyPlacement.cpp - an independent look at a placement -------------------------------===//
 //
 // One sweep over program order. A tensor enters at its first access and leaves
 // after its last, read off the instructions here and not taken from the
 // allocator. What is inside stands in a list by address, where neighbours that
 // touch are seen at once.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Analysis/Placement.h"
 
@@ -105,7 +105,7 @@ private:
              tensor.location);
   }
 
-  //---- the sweep --------------------------------------------------------===//
+  //---- the sweep ----------------------------------------------------------------------------===//
 
   void sweep() {
     const uint32_t count = uint32_t(kernel.instructions.size());

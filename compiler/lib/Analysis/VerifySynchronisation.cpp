@@ -1,9 +1,9 @@
-//===- VerifySynchronisation.cpp - an independent proof of the streams ----===//
+//===- VerifySynchronisation.cpp - an independent proof of the streams ------------------------===//
 //
 // Form of the records, then what they order, then whether that is enough for
 // every pair of accesses to the same bytes.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Conflicts.h"
 #include "HappensBefore.h"

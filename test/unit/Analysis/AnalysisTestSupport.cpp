@@ -1,8 +1,8 @@
-//===- AnalysisTestSupport.cpp - small kernels for the analysis tests -----===//
+//===- AnalysisTestSupport.cpp - small kernels for the analysis tests -------------------------===//
 //
 // See the header.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "AnalysisTestSupport.h"
 
@@ -135,15 +135,42 @@ Kernel randomKernel(uint32_t seed, uint32_t instructions, bool isTiny) {
     newTile();
   newSum();
   newSum();
+  // Every second element, or two halves apart, as long as the tile is wide
+  // enough; seldom enough that dense accesses remain the rule.
+  const auto stretch = [&](Access &access, int64_t room) {
+    const int64_t n = access.num[0];
+    if (n > 8 || 2 * n > room || below(4) != 0)
+      return;
+    if (below(2)) {
+      access.step[0] = 2;
+      access.offset += below(2);
+      return;
+    }
+    access.rank = 2;
+    access.step = {n, 1};
+    access.num = {2, n / 2};
+  };
   const auto anyTile = [&](int64_t n) {
     const uint32_t t = tiles[below(uint32_t(tiles.size()))];
     const int64_t free = b.kernel.tensors[t].shape[1];
     // Sometimes a part in both directions, mostly all rows.
     const uint32_t half = below(4) == 0 ? rows / 2 : 0;
-    return b.part(t, half, rows - half, below(2) ? 0 : below(uint32_t(free - n + 1)), n);
+    const int64_t first = below(2) ? 0 : below(uint32_t(free - n + 1));
+    Access access = b.part(t, half, rows - half, first, n);
+    stretch(access, free - first);
+    return access;
   };
   const auto anyBlock = [&](uint32_t t, uint32_t count, int64_t n) {
-    return b.block(t, rows * below(3), count, width * below(3), n);
+    const int64_t column = width * below(3);
+    Access access = b.block(t, rows * below(3), count, column, n);
+    if (below(4) == 0 && n <= 3 * rows && column + count <= 3 * width) {
+      // Transposed: partitions are columns.
+      access = b.block(t, 0, count, column, n);
+      std::swap(access.rowStep, access.step[0]);
+    } else {
+      stretch(access, 3 * width - column);
+    }
+    return access;
   };
   for (uint32_t i = 0; i < instructions; ++i) {
     if (below(4) == 0) {

@@ -1,9 +1,9 @@
-//===- AnalysisTestSupport.h - small kernels for the analysis tests -------===//
+//===- AnalysisTestSupport.h - small kernels for the analysis tests ---------------------------===//
 //
 // A builder that reads like a kernel, and random kernels from a seed. Nothing
 // here obeys all instruction rules; the analyses only see who touches what.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_ANALYSIS_ANALYSISTESTSUPPORT_H
 #define KILN_TEST_UNIT_ANALYSIS_ANALYSISTESTSUPPORT_H
@@ -80,13 +80,36 @@ std::string textOf(const std::vector<Diagnostic> &diagnostics);
 std::string textOf(const Kernel &kernel, const Synchronisation &result, Engine engine);
 
 /// A kernel of about `instructions` with loads, stores, copies and matmuls on
-/// tiles of few sizes, parts of tiles, and one HBM tensor that is read and
-/// written. Small enough to compare byte by byte when `isTiny`.
+/// tiles of few sizes, parts and strided parts of tiles, and blocks, transposed
+/// blocks and strided blocks of one HBM tensor that is read and written. Small
+/// enough to compare byte by byte when `isTiny`.
 Kernel randomKernel(uint32_t seed, uint32_t instructions, bool isTiny);
 
 /// A blocked matmul: loads, `depth` matmuls into one bank, evacuation, store,
 /// for each of `blocks` result blocks. Linear in the instructions it makes.
 Kernel matmulKernel(uint32_t blocks, uint32_t depth);
+
+/// Every byte an access touches, as (space, row, byte).
+template <typename Fn>
+void forEachByte(const Kernel &kernel, const Placement &placement, const Access &access, Fn fn) {
+  const KernelTensor &tensor = kernel.tensors[access.tensor];
+  const int64_t size = isa::bytesOf(access.dtype);
+  for (uint32_t row = 0; row < access.partitionCount; ++row)
+    for (int64_t e = 0; e < access.freeElements(); ++e) {
+      int64_t element = access.offset + row * access.rowStep, rest = e;
+      for (unsigned d = access.rank; d-- > 0;) {
+        element += rest % access.num[d] * access.step[d];
+        rest /= access.num[d];
+      }
+      for (int64_t byte = 0; byte < size; ++byte)
+        if (tensor.isOnChip())
+          fn(uint32_t(tensor.memory),
+             int64_t(placement.addresses[access.tensor].partition + access.partitionStart + row),
+             int64_t(placement.addresses[access.tensor].byte) + element * size + byte);
+        else
+          fn(10 + access.tensor, int64_t(0), element * size + byte);
+    }
+}
 
 } // namespace kiln::analysis
 

@@ -1,9 +1,9 @@
-//===- DependenceTest.cpp - regions and who waits for whom ----------------===//
+//===- DependenceTest.cpp - regions and who waits for whom ------------------------------------===//
 //
 // Rectangles of single accesses, dependences of small kernels, and random
 // kernels compared with a byte by byte account.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "AnalysisTestSupport.h"
 
@@ -22,7 +22,7 @@ std::vector<Region> regionsOf(const RegionMap &map, const Access &access) {
   return {pieces.begin(), pieces.end()};
 }
 
-//---- regions ------------------------------------------------------------===//
+//---- regions --------------------------------------------------------------------------------===//
 
 TEST(Region, OnChipIsPartitionsTimesBytes) {
   KernelBuilder b;
@@ -165,7 +165,7 @@ TEST(Region, FlatRangeIsThreeRectangles) {
                           Region{2 + o, 3, 4, 0, 800}));
 }
 
-//---- dependences --------------------------------------------------------===//
+//---- dependences ----------------------------------------------------------------------------===//
 
 std::vector<uint32_t> depsOf(const Kernel &kernel, uint32_t i) {
   const Dependences dependences = findDependences(kernel, placed(kernel));
@@ -266,29 +266,7 @@ TEST(Dependence, LatestReaderOfEachStream) {
   EXPECT_THAT(depsOf(b.kernel, write), ElementsAre(2, 3));
 }
 
-//---- at random ----------------------------------------------------------===//
-
-/// Every byte an access touches, as (space, row, byte).
-template <typename Fn>
-void forEachByte(const Kernel &kernel, const Placement &placement, const Access &access, Fn fn) {
-  const KernelTensor &tensor = kernel.tensors[access.tensor];
-  const int64_t size = isa::bytesOf(access.dtype);
-  for (uint32_t row = 0; row < access.partitionCount; ++row)
-    for (int64_t e = 0; e < access.freeElements(); ++e) {
-      int64_t element = access.offset + row * access.rowStep, rest = e;
-      for (unsigned d = access.rank; d-- > 0;) {
-        element += rest % access.num[d] * access.step[d];
-        rest /= access.num[d];
-      }
-      for (int64_t byte = 0; byte < size; ++byte)
-        if (tensor.isOnChip())
-          fn(uint32_t(tensor.memory),
-             int64_t(placement.addresses[access.tensor].partition + access.partitionStart + row),
-             int64_t(placement.addresses[access.tensor].byte) + element * size + byte);
-        else
-          fn(10 + access.tensor, int64_t(0), element * size + byte);
-    }
-}
+//---- at random ------------------------------------------------------------------------------===//
 
 /// The account of one byte: last writer, readers since.
 struct Account {

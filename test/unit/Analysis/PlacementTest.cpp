@@ -1,9 +1,9 @@
-//===- PlacementTest.cpp - addresses of on-chip tensors -------------------===//
+//===- PlacementTest.cpp - addresses of on-chip tensors ---------------------------------------===//
 //
 // Rotation, compaction, manual addresses, limits in pairs, and the checker on
 // placements that were damaged on purpose.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "AnalysisTestSupport.h"
 
@@ -22,7 +22,7 @@ void touch(KernelBuilder &b, uint32_t t, unsigned line = 9) {
 
 uint64_t byteOf(const Placement &placement, uint32_t t) { return placement.addresses[t].byte; }
 
-//---- strategies ---------------------------------------------------------===//
+//---- strategies -----------------------------------------------------------------------------===//
 
 TEST(Placement, RotationUsesFreshMemoryBeforeOldMemory) {
   KernelBuilder b;
@@ -106,7 +106,7 @@ TEST(Placement, TensorsNeverTouchedCostNothing) {
   EXPECT_THAT(verifyPlacement(b.kernel, placed(b.kernel)), IsEmpty());
 }
 
-//---- by hand ------------------------------------------------------------===//
+//---- by hand --------------------------------------------------------------------------------===//
 
 TEST(Placement, AutomaticTensorsAvoidManualOnesDuringTheirLife) {
   KernelBuilder b;
@@ -203,7 +203,7 @@ TEST(Placement, BadManualAddressesKeepTheRulesOfTheTable) {
   EXPECT_EQ(ruleAt(Memory::Sbuf, 32, 0), "M-07");
 }
 
-//---- limits -------------------------------------------------------------===//
+//---- limits ---------------------------------------------------------------------------------===//
 
 // A tensor may fill a partition, 212984 bytes; one byte more is M-02.
 TEST(Placement, OneTensorFillsAPartition) {
@@ -350,7 +350,7 @@ TEST(Placement, FragmentsByHandAreNamed) {
             "bytes\n");
 }
 
-//---- the checker --------------------------------------------------------===//
+//---- the checker ----------------------------------------------------------------------------===//
 
 /// Two tiles that live together, and one that lives later.
 struct Damaged {
@@ -410,7 +410,7 @@ TEST(VerifyPlacement, ReportsMissingTensors) {
   EXPECT_EQ(d.verdict(), "[] the placement names 1 tensors, the kernel has 2\n");
 }
 
-//---- at random ----------------------------------------------------------===//
+//---- at random ------------------------------------------------------------------------------===//
 
 /// Tiles of many sizes with lives of many lengths, as dense as `load` says.
 Kernel crowdedKernel(uint32_t seed, double load) {

@@ -1,4 +1,4 @@
-//===- SynchroniseOracleTest.cpp - the checker against every execution ----===//
+//===- SynchroniseOracleTest.cpp - the checker against every execution ------------------------===//
 //
 // Semaphores only grow, so one run per instruction decides what all executions
 // do: hold back the completion of instruction a (of a transfer, its last
@@ -7,7 +7,7 @@
 // accesses this gives the exact verdict on small kernels, to which the checker
 // is held on synchronised kernels and on every mutant of them.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "AnalysisTestSupport.h"
 
@@ -17,7 +17,7 @@
 namespace kiln::analysis {
 namespace {
 
-//---- the oracle ---------------------------------------------------------===//
+//---- the oracle -----------------------------------------------------------------------------===//
 
 /// Instructions that start although `heldBack` never completes. kNone holds
 /// back nothing.
@@ -61,18 +61,7 @@ Footprint footprintOf(const Kernel &kernel, const Placement &placement,
     if (!access.present())
       continue;
     ByteSet &bytes = operandUse(inst, o).writes ? footprint.writes : footprint.reads;
-    const KernelTensor &tensor = kernel.tensors[access.tensor];
-    const isa::TensorAddress &address = placement.addresses[access.tensor];
-    // 4-byte elements in one free dim are all these kernels use.
-    for (uint32_t row = 0; row < access.partitionCount; ++row)
-      for (int64_t e = 0; e < access.num[0]; ++e) {
-        const int64_t at = access.offset + row * access.rowStep + e;
-        if (tensor.isOnChip())
-          bytes.insert({uint32_t(tensor.memory), address.partition + access.partitionStart + row,
-                        int64_t(address.byte) + 4 * at});
-        else
-          bytes.insert({10 + access.tensor, 0, 4 * at});
-      }
+    forEachByte(kernel, placement, access, [&](auto... at) { bytes.insert({at...}); });
   }
   return footprint;
 }
@@ -125,7 +114,7 @@ private:
   std::vector<std::pair<uint32_t, uint32_t>> conflicts;
 };
 
-//---- mutants ------------------------------------------------------------===//
+//---- mutants --------------------------------------------------------------------------------===//
 
 /// Every way to drop or weaken one wait or one update.
 std::vector<Synchronisation> mutantsOf(const Synchronisation &result) {

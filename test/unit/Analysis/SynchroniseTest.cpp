@@ -1,9 +1,9 @@
-//===- SynchroniseTest.cpp - waits and updates of small kernels -----------===//
+//===- SynchroniseTest.cpp - waits and updates of small kernels -------------------------------===//
 //
 // Exact records for kernels one can follow by hand, and the checker's sentences
 // for records that were damaged by hand.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "AnalysisTestSupport.h"
 
@@ -29,7 +29,7 @@ struct Case {
   }
 };
 
-//---- records ------------------------------------------------------------===//
+//---- records --------------------------------------------------------------------------------===//
 
 TEST(Synchronise, LoadComputeStore) {
   Case c;
@@ -160,7 +160,7 @@ TEST(Synchronise, ValuesCountOnlyAwaitedInstructions) {
   EXPECT_EQ(c.text(Engine::Scalar), "tensor_copy 5 vector>=2\n");
 }
 
-//---- the checker --------------------------------------------------------===//
+//---- the checker ----------------------------------------------------------------------------===//
 
 /// Load, copy, store.
 Case makeChain() {
@@ -241,6 +241,39 @@ TEST(VerifySynchronisation, OneInFlightAtATimeProvesEach) {
   EXPECT_EQ(c.verdict(), "");
   second.waitValue = 15;
   EXPECT_NE(c.verdict(), "");
+}
+
+/// Two memsets on two engines and a copy of what both wrote, all three on one
+/// semaphore that no engine owns.
+Case makeShared(uint32_t firstAdds, uint32_t secondAdds, uint32_t waitValue) {
+  Case c;
+  KernelBuilder &b = c.b;
+  const uint32_t t = b.sbuf("t", {128, 64}), u = b.sbuf("u", {128, 64});
+  b.memset(Engine::Gpsimd, b.part(t, 0, 64, 0, 64), 1);
+  b.memset(Engine::Scalar, b.part(t, 64, 64, 0, 64), 2);
+  b.copy(Engine::Vector, b.whole(u), b.whole(t), 3);
+  c.run();
+  for (const Engine engine : {Engine::Gpsimd, Engine::Scalar})
+    c.stream(engine)[0].updateSemaphore = 200;
+  c.stream(Engine::Gpsimd)[0].updateValue = firstAdds;
+  c.stream(Engine::Scalar)[0].updateValue = secondAdds;
+  std::vector<ScheduledRecord> &vector = c.stream(Engine::Vector);
+  vector.erase(vector.begin());
+  vector[0].waitSemaphore = 200;
+  vector[0].waitValue = waitValue;
+  return c;
+}
+
+// Who updates a semaphore first is open; only the sum of both proves both.
+TEST(VerifySynchronisation, SemaphoreOfTwoEngines) {
+  const auto faults = [](uint32_t first, uint32_t second, uint32_t value) {
+    const Case c = makeShared(first, second, value);
+    return verifySynchronisation(c.b.kernel, c.placement, c.result).size();
+  };
+  EXPECT_EQ(faults(1, 1, 2), 0u);
+  EXPECT_EQ(faults(1, 1, 1), 2u);
+  EXPECT_EQ(faults(2, 3, 5), 0u);
+  EXPECT_EQ(faults(2, 3, 2), 2u);
 }
 
 TEST(VerifySynchronisation, WaitThatIsNeverMet) {

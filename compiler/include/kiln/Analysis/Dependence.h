@@ -1,4 +1,4 @@
-//===- Dependence.h - which instructions must come before another ---------===//
+//===- Dependence.h - which instructions must come before another -----------------------------===//
 //
 // Read after write, write after read and write after write on the same bytes,
 // through whatever tensors they were reached. Instructions of one engine are in
@@ -6,7 +6,7 @@
 // synchroniser keeps at most one in flight on each): what is asked for is the
 // latest instruction of every other stream.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_ANALYSIS_DEPENDENCE_H
 #define KILN_ANALYSIS_DEPENDENCE_H

@@ -1,11 +1,11 @@
-//===- Kernel.h - what the analyses know about a kernel -------------------===//
+//===- Kernel.h - what the analyses know about a kernel ---------------------------------------===//
 //
 // A kernel as plain data: tensors and the instructions in program order,
 // everything named by position. Passes fill it from IR once; every analysis
 // takes it by reference, because an instruction is large. Nothing here knows
 // IR, and nothing changes a kernel.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_ANALYSIS_KERNEL_H
 #define KILN_ANALYSIS_KERNEL_H
@@ -72,7 +72,7 @@ std::string lineText(const Kernel &kernel, uint32_t location);
 /// "'x'", or "a tensor without a name".
 std::string quotedName(const KernelTensor &tensor);
 
-//---- streams ------------------------------------------------------------===//
+//---- streams --------------------------------------------------------------------------------===//
 
 /// Engines of a core, in the order of the Engine enum. Their position here is
 /// their stream number.

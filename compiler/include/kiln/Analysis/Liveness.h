@@ -1,10 +1,10 @@
-//===- Liveness.h - when a tensor is needed -------------------------------===//
+//===- Liveness.h - when a tensor is needed ---------------------------------------------------===//
 //
 // In a kernel without loops the life of a tensor is the span from its first to
 // its last access in program order. Both ends count: an instruction's result
 // never takes the memory of its own operands.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_ANALYSIS_LIVENESS_H
 #define KILN_ANALYSIS_LIVENESS_H

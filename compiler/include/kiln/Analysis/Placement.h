@@ -1,4 +1,4 @@
-//===- Placement.h - where on-chip tensors lie ----------------------------===//
+//===- Placement.h - where on-chip tensors lie ------------------------------------------------===//
 //
 // Gives every SBUF and PSUM tensor an address. Tensors placed by hand keep
 // theirs; the others start at partition 0 and avoid, in bytes, everything that
@@ -15,7 +15,7 @@
 // anything is reported. The order is fixed, so equal kernels get equal
 // placements. `verifyPlacement` checks a placement without any of this.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_ANALYSIS_PLACEMENT_H
 #define KILN_ANALYSIS_PLACEMENT_H

@@ -1,4 +1,4 @@
-//===- Region.h - accesses as rectangles of physical memory ---------------===//
+//===- Region.h - accesses as rectangles of physical memory -----------------------------------===//
 //
 // Dependences are about bytes, not about tensors: an address is reused, and two
 // tiles of one tensor may have nothing in common. A region is a rectangle of
@@ -13,7 +13,7 @@
 // their flat ranges interleave. An access that is no rectangle becomes several,
 // or a larger one: a region may be too large, never too small.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_ANALYSIS_REGION_H
 #define KILN_ANALYSIS_REGION_H

@@ -1,4 +1,4 @@
-//===- Synchronise.h - streams and semaphores from dependences ------------===//
+//===- Synchronise.h - streams and semaphores from dependences --------------------------------===//
 //
 // Splits a placed kernel into one list of records per engine, in program order,
 // and adds the waits and updates that make every dependence hold.
@@ -18,7 +18,7 @@
 // before it. All waits point back in program order, so the streams cannot
 // deadlock. `verifySynchronisation` proves the result from the records alone.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_ANALYSIS_SYNCHRONISE_H
 #define KILN_ANALYSIS_SYNCHRONISE_H
