@@ -19,71 +19,128 @@ namespace kilnrt {
 namespace HWY_NAMESPACE {
 namespace op {
 
-using MaskF = hn::Mask<DF>;
-
-HWY_INLINE F oneIf(MaskF m) { return hn::IfThenElseZero(m, setF(1.0f)); }
+/// 1 in every lane.
+template <class V>
+HWY_INLINE V one() {
+  return hn::Set(hn::DFromV<V>(), 1.0f);
+}
+template <class V>
+HWY_INLINE V oneIf(hn::Mask<hn::DFromV<V>> m) {
+  return hn::IfThenElseZero(m, one<V>());
+}
 /// x != y, true for NaNs: Highway's Ne is false for them on some targets.
-HWY_INLINE MaskF differ(F x, F y) { return hn::Not(hn::Eq(x, y)); }
-HWY_INLINE MaskF isTrue(F x) { return differ(x, hn::Zero(DF())); }
+template <class V>
+HWY_INLINE hn::Mask<hn::DFromV<V>> differ(V x, V y) {
+  return hn::Not(hn::Eq(x, y));
+}
+template <class V>
+HWY_INLINE hn::Mask<hn::DFromV<V>> isTrue(V x) {
+  return differ(x, hn::Zero(hn::DFromV<V>()));
+}
 /// The value that is a NaN if x or y is, else `otherwise`.
-HWY_INLINE F nanOr(F x, F y, F otherwise) {
+template <class V>
+HWY_INLINE V nanOr(V x, V y, V otherwise) {
   return hn::IfThenElse(hn::Eq(x, x), hn::IfThenElse(hn::Eq(y, y), otherwise, y), x);
 }
 
 struct Add {
-  static HWY_INLINE F apply(F x, F y) { return hn::Add(x, y); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
+    return hn::Add(x, y);
+  }
 };
 struct Subtract {
-  static HWY_INLINE F apply(F x, F y) { return hn::Sub(x, y); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
+    return hn::Sub(x, y);
+  }
 };
 struct Multiply {
-  static HWY_INLINE F apply(F x, F y) { return hn::Mul(x, y); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
+    return hn::Mul(x, y);
+  }
 };
 struct Maximum {
-  static HWY_INLINE F apply(F x, F y) {
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
     // Equal arguments have equal bits except +0 and -0, where "and" gives +0.
-    const F larger = hn::IfThenElse(hn::Gt(x, y), x, y);
+    const V larger = hn::IfThenElse(hn::Gt(x, y), x, y);
     return nanOr(x, y, hn::IfThenElse(hn::Eq(x, y), hn::And(x, y), larger));
   }
 };
 struct Minimum {
-  static HWY_INLINE F apply(F x, F y) {
-    const F smaller = hn::IfThenElse(hn::Lt(x, y), x, y);
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
+    const V smaller = hn::IfThenElse(hn::Lt(x, y), x, y);
     return nanOr(x, y, hn::IfThenElse(hn::Eq(x, y), hn::Or(x, y), smaller));
   }
 };
 struct Equal {
-  static HWY_INLINE F apply(F x, F y) { return oneIf(hn::Eq(x, y)); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
+    return oneIf<V>(hn::Eq(x, y));
+  }
 };
 struct NotEqual {
-  static HWY_INLINE F apply(F x, F y) { return oneIf(differ(x, y)); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
+    return oneIf<V>(differ(x, y));
+  }
 };
 struct GreaterEqual {
-  static HWY_INLINE F apply(F x, F y) { return oneIf(hn::Ge(x, y)); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
+    return oneIf<V>(hn::Ge(x, y));
+  }
 };
 struct Greater {
-  static HWY_INLINE F apply(F x, F y) { return oneIf(hn::Gt(x, y)); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
+    return oneIf<V>(hn::Gt(x, y));
+  }
 };
 struct LessEqual {
-  static HWY_INLINE F apply(F x, F y) { return oneIf(hn::Le(x, y)); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
+    return oneIf<V>(hn::Le(x, y));
+  }
 };
 struct Less {
-  static HWY_INLINE F apply(F x, F y) { return oneIf(hn::Lt(x, y)); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
+    return oneIf<V>(hn::Lt(x, y));
+  }
 };
 struct LogicalAnd {
-  static HWY_INLINE F apply(F x, F y) { return oneIf(hn::And(isTrue(x), isTrue(y))); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
+    return oneIf<V>(hn::And(isTrue(x), isTrue(y)));
+  }
 };
 struct LogicalOr {
-  static HWY_INLINE F apply(F x, F y) { return oneIf(hn::Or(isTrue(x), isTrue(y))); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
+    return oneIf<V>(hn::Or(isTrue(x), isTrue(y)));
+  }
 };
 struct LogicalXor {
-  static HWY_INLINE F apply(F x, F y) { return oneIf(hn::Xor(isTrue(x), isTrue(y))); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V y) {
+    return oneIf<V>(hn::Xor(isTrue(x), isTrue(y)));
+  }
 };
 struct Abs {
-  static HWY_INLINE F apply(F x, F) { return hn::Abs(x); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V) {
+    return hn::Abs(x);
+  }
 };
 struct Reciprocal {
-  static HWY_INLINE F apply(F x, F) { return hn::Div(setF(1.0f), x); }
+  template <class V>
+  static HWY_INLINE V apply(V x, V) {
+    return hn::Div(one<V>(), x);
+  }
 };
 
 } // namespace op

@@ -30,8 +30,10 @@ inline constexpr size_t kMaxFloats = HWY_MAX_BYTES / sizeof(float);
 HWY_INLINE F setF(float c) { return hn::Set(DF(), c); }
 
 /// x, or the quiet NaN 0x7FC00000 where x is a NaN.
-HWY_INLINE F canonicalF(F x) {
-  const F nan = hn::BitCast(DF(), hn::Set(DFU(), 0x7FC00000u));
+template <class V>
+HWY_INLINE V canonicalF(V x) {
+  const hn::DFromV<V> d;
+  const V nan = hn::BitCast(d, hn::Set(hn::RebindToUnsigned<decltype(d)>(), 0x7FC00000u));
   return hn::IfThenElse(hn::Eq(x, x), x, nan);
 }
 

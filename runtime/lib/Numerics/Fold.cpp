@@ -20,7 +20,13 @@ namespace HWY_NAMESPACE {
 namespace {
 using kiln::isa::AluOp;
 
-/// Groups of Lanes rows folded at a time.
+/// Vectors of at most eight lanes: with sixteen, putting the columns together costs more than it
+/// gains.
+using DFold = hn::CappedTag<float, 8>;
+using VFold = hn::Vec<DFold>;
+inline constexpr size_t kFoldLanes = hn::MaxLanes(DFold());
+
+/// Groups of kFoldLanes rows folded at a time.
 inline constexpr size_t kFoldGroups = 2;
 
 #if HWY_TARGET != HWY_SCALAR
@@ -38,12 +44,12 @@ HWY_INLINE hn::Vec<D> loadBlocks(D d, const float *const *rows, size_t column) {
 
 /// Folds four columns of Lanes rows into acc, left to right.
 template <class Op>
-HWY_INLINE F foldFourColumns(F acc, const float *const *rows, size_t column) {
-  const DF d;
-  const F r0 = loadBlocks(d, rows, column), r1 = loadBlocks(d, rows + 1, column);
-  const F r2 = loadBlocks(d, rows + 2, column), r3 = loadBlocks(d, rows + 3, column);
-  const F even0 = hn::InterleaveLower(d, r0, r2), odd0 = hn::InterleaveLower(d, r1, r3);
-  const F even1 = hn::InterleaveUpper(d, r0, r2), odd1 = hn::InterleaveUpper(d, r1, r3);
+HWY_INLINE VFold foldFourColumns(VFold acc, const float *const *rows, size_t column) {
+  const DFold d;
+  const VFold r0 = loadBlocks(d, rows, column), r1 = loadBlocks(d, rows + 1, column);
+  const VFold r2 = loadBlocks(d, rows + 2, column), r3 = loadBlocks(d, rows + 3, column);
+  const VFold even0 = hn::InterleaveLower(d, r0, r2), odd0 = hn::InterleaveLower(d, r1, r3);
+  const VFold even1 = hn::InterleaveUpper(d, r0, r2), odd1 = hn::InterleaveUpper(d, r1, r3);
   acc = Op::apply(acc, hn::InterleaveLower(d, even0, odd0));
   acc = Op::apply(acc, hn::InterleaveUpper(d, even0, odd0));
   acc = Op::apply(acc, hn::InterleaveLower(d, even1, odd1));
@@ -53,9 +59,9 @@ HWY_INLINE F foldFourColumns(F acc, const float *const *rows, size_t column) {
 
 /// Folds column `column` of Lanes rows into acc.
 template <class Op>
-HWY_INLINE F foldColumn(F acc, const float *const *rows, size_t column) {
-  const DF d;
-  HWY_ALIGN float lanes[kMaxFloats];
+HWY_INLINE VFold foldColumn(VFold acc, const float *const *rows, size_t column) {
+  const DFold d;
+  HWY_ALIGN float lanes[kFoldLanes];
   for (size_t i = 0; i < hn::Lanes(d); ++i)
     lanes[i] = rows[i][column];
   return Op::apply(acc, hn::Load(d, lanes));
@@ -64,9 +70,9 @@ HWY_INLINE F foldColumn(F acc, const float *const *rows, size_t column) {
 /// Folds kFoldGroups * Lanes rows; acc has room for that many.
 template <class Op>
 HWY_INLINE void foldBatch(const float *const *rows, size_t n, float *acc) {
-  const DF d;
+  const DFold d;
   const size_t lanes = hn::Lanes(d);
-  F first = hn::Load(d, acc), second = hn::Load(d, acc + lanes);
+  VFold first = hn::Load(d, acc), second = hn::Load(d, acc + lanes);
   size_t column = 0;
 #if HWY_TARGET != HWY_SCALAR
   for (; column + 4 <= n; column += 4) {
@@ -84,11 +90,11 @@ HWY_INLINE void foldBatch(const float *const *rows, size_t n, float *acc) {
 
 template <class Op>
 HWY_INLINE void foldAll(const float *data, ptrdiff_t rowStride, size_t rows, size_t n, float *acc) {
-  const size_t batch = kFoldGroups * hn::Lanes(DF());
+  const size_t batch = kFoldGroups * hn::Lanes(DFold());
   for (size_t r = 0; r < rows; r += batch) {
     const size_t count = rows - r < batch ? rows - r : batch;
-    const float *pointers[kFoldGroups * kMaxFloats];
-    HWY_ALIGN float sums[kFoldGroups * kMaxFloats];
+    const float *pointers[kFoldGroups * kFoldLanes];
+    HWY_ALIGN float sums[kFoldGroups * kFoldLanes];
     for (size_t i = 0; i < batch; ++i) {
       // Missing rows repeat the last one; their sums are dropped.
       const size_t row = r + (i < count ? i : count - 1);

@@ -65,31 +65,54 @@ HWY_INLINE void chain(const float *a, const float *b, size_t stride, size_t step
   block = sum;
 }
 
+/// A block at rest. Written through a pointer the compiler must not look behind: kept in registers,
+/// a finished block would crowd out the accumulators of the next chain.
+template <size_t Rows>
+struct StoredBlock {
+  HWY_ALIGN float lanes[Rows][kVectors * kMaxFloats];
+
+  HWY_INLINE void store(const Block<Rows> &block) {
+    HWY_UNROLL(8)
+    for (size_t r = 0; r < Rows; ++r)
+      for (size_t c = 0; c < kVectors; ++c)
+        hn::Store(block.v[r][c], DF(), lanes[r] + c * kMaxFloats);
+#if HWY_TARGET != HWY_AVX3 && HWY_TARGET != HWY_AVX3_DL
+    __asm__ volatile("" : : "r"(this) : "memory");
+#endif
+  }
+  HWY_INLINE F load(size_t r, size_t c) const { return hn::Load(DF(), lanes[r] + c * kMaxFloats); }
+};
+
 /// The sum in blocks of 32 contraction rows. A chain shorter than 16 ends in multiplications of
 /// zeros, which do no more than turn -0 into +0: one addition of +0.
 template <size_t Rows>
-HWY_INLINE void blockedSum(const float *a, const float *b, size_t k, Block<Rows> &sum) {
+HWY_INLINE void blockedSum(const float *a, const float *b, size_t k, Block<Rows> &result) {
   constexpr size_t blockRows = size_t(kiln::isa::machine.matmulSumBlock);
-  setZero(sum);
+  StoredBlock<Rows> sum, even;
+  Block<Rows> block;
+  setZero(block);
+  sum.store(block);
   for (size_t first = 0; first < k; first += blockRows) {
     const size_t rows = k - first < blockRows ? k - first : blockRows;
     const float *aBlock = a + first * StationaryTile::kPanelColumns;
     const float *bBlock = b + first * kMovingPanelColumns;
-    Block<Rows> even, odd;
-    chain(aBlock, bBlock, 2, (rows + 1) / 2, even);
-    chain(aBlock + StationaryTile::kPanelColumns, bBlock + kMovingPanelColumns, 2, rows / 2, odd);
+    chain(aBlock, bBlock, 2, (rows + 1) / 2, block);
+    even.store(block);
+    chain(aBlock + StationaryTile::kPanelColumns, bBlock + kMovingPanelColumns, 2, rows / 2, block);
     const F zero = hn::Zero(DF());
     HWY_UNROLL(8)
     for (size_t r = 0; r < Rows; ++r)
       for (size_t c = 0; c < kVectors; ++c) {
-        F e = even.v[r][c], o = odd.v[r][c];
+        F e = even.load(r, c), o = block.v[r][c];
         if (rows != blockRows) {
           e = hn::Add(e, zero);
           o = hn::Add(o, zero);
         }
-        sum.v[r][c] = hn::Add(sum.v[r][c], hn::Add(e, o));
+        block.v[r][c] = hn::Add(sum.load(r, c), hn::Add(e, o));
       }
+    sum.store(block);
   }
+  result = block;
 }
 
 /// One vector of results to memory; `count` columns exist.
