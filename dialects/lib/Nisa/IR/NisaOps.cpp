@@ -11,6 +11,8 @@
 #include "mlir/AsmParser/AsmParser.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace kiln;
 using namespace kiln::nisa;
@@ -238,7 +240,7 @@ public:
 
 private:
   StringRef what;
-  llvm::DenseMap<uint32_t, AllocOp> seen;
+  std::map<uint32_t, AllocOp> seen; // DenseMap reserves two numbers a kernel may use
 };
 } // namespace
 

@@ -305,18 +305,20 @@ LogicalResult Semaphores::verifyWait(Operation *op, uint32_t semaphore, uint32_t
 
 /// Every position of the program order is taken once.
 static LogicalResult verifyOrders(ProgramOp program) {
-  llvm::DenseMap<uint32_t, Operation *> seen;
+  std::vector<std::pair<uint32_t, Operation *>> taken;
   for (auto queue : program.getBody().getOps<QueueOp>())
     for (Operation &op : queue.getBody().front())
-      if (std::optional<uint32_t> order = orderOf(&op)) {
-        auto [it, isNew] = seen.try_emplace(*order, &op);
-        if (isNew)
-          continue;
-        InFlightDiagnostic diag = op.emitError() << "order " << *order << " is taken twice";
-        diag.attachNote(it->second->getLoc()) << "first taken here";
-        return diag;
-      }
-  return success();
+      if (std::optional<uint32_t> order = orderOf(&op))
+        taken.emplace_back(*order, &op);
+  llvm::stable_sort(taken, llvm::less_first());
+  auto twice = std::adjacent_find(taken.begin(), taken.end(),
+                                  [](auto &a, auto &b) { return a.first == b.first; });
+  if (twice == taken.end())
+    return success();
+  InFlightDiagnostic diag = std::next(twice)->second->emitError()
+                            << "order " << twice->first << " is taken twice";
+  diag.attachNote(twice->second->getLoc()) << "first taken here";
+  return diag;
 }
 
 LogicalResult ProgramOp::verifyRegions() {

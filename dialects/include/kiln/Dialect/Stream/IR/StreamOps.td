@@ -11,13 +11,13 @@
 include "kiln/Dialect/Nisa/IR/NisaBase.td"
 include "kiln/Dialect/Stream/IR/StreamBase.td"
 include "mlir/IR/RegionKindInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
 
+/// No op of the dialect declares memory effects: unknown ones keep clean-up passes away, also from a
+/// program without instructions.
 class Stream_Op<string mnemonic, list<Trait> traits = []> : Op<Stream_Dialect, mnemonic, traits>;
 
 def Stream_ProgramOp : Stream_Op<"program",
-    [HasParent<"::kiln::nisa::KernelOp">, SingleBlock, NoTerminator, NoRegionArguments,
-     RecursiveMemoryEffects]> {
+    [HasParent<"::kiln::nisa::KernelOp">, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "Hold the queues of a synchronised kernel";
   let description = [{
     At most one `stream.queue` an engine, in the order of the engine enum. They run concurrently; only
@@ -58,16 +58,21 @@ def Stream_ProgramOp : Stream_Op<"program",
 }
 
 def Stream_QueueOp : Stream_Op<"queue",
-    [HasParent<"::kiln::stream::ProgramOp">, SingleBlock, NoTerminator, NoRegionArguments,
-     RecursiveMemoryEffects]> {
+    [HasParent<"::kiln::stream::ProgramOp">, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "Hold the instructions of one engine, in the order it runs them";
   let description = [{
     nisa instructions whose engine is the queue's, each with `stream.sync`, and `stream.wait` ops. Loops
     are unrolled before.
 
     ```mlir
-    stream.queue vector {
-      stream.wait order 4, 7 reaches 32
+    nisa.kernel @g {
+      %t = nisa.alloc "t" : !nisa.buf<sbuf, 128x512xf32>
+      stream.program {
+        stream.queue vector {
+          nisa.memset dst=%t[0+128, 0: 1x512] value=0 engine=vector {stream.sync = #stream.sync<order 0>}
+            : !nisa.buf<sbuf, 128x512xf32>
+        }
+      }
     }
     ```
   }];
@@ -88,7 +93,18 @@ def Stream_WaitOp : Stream_Op<"wait", [HasParent<"::kiln::stream::QueueOp">]> {
     Encoded as the table's internal instruction `semaphore_wait`.
 
     ```mlir
-    stream.wait order 4, 7 reaches 32
+    nisa.kernel @h {
+      %t = nisa.alloc "t" : !nisa.buf<sbuf, 128x512xf32>
+      stream.program {
+        stream.queue gpsimd {
+          nisa.memset dst=%t[0+128, 0: 1x512] value=0 engine=gpsimd
+            {stream.sync = #stream.sync<order 0, update 7 += 1>} : !nisa.buf<sbuf, 128x512xf32>
+        }
+        stream.queue vector {
+          stream.wait order 1, 7 reaches 1
+        }
+      }
+    }
     ```
   }];
   let arguments = (ins Nisa_WordField<"uint32_t", "position in the program">:$order,
