@@ -1,0 +1,17 @@
+# cmake -DCOMPILER=... -DINCLUDE=... -DGUIDE=... -DOUTPUT=... -P GuideTest.cmake
+# Writes the C++ blocks of a Markdown page to OUTPUT and compiles them as one kernel file.
+file(READ ${GUIDE} text)
+string(REPLACE ";" "\\;" text "${text}")
+set(code "")
+string(REGEX MATCHALL "```cpp\n[^`]*```" blocks "${text}")
+foreach(block IN LISTS blocks)
+  string(REPLACE "```cpp\n" "" block "${block}")
+  string(REPLACE "```" "" block "${block}")
+  string(APPEND code "${block}\n")
+endforeach()
+if(code STREQUAL "")
+  message(FATAL_ERROR "${GUIDE} has no C++ block")
+endif()
+file(WRITE ${OUTPUT} "${code}")
+set(SOURCE ${OUTPUT})
+include(${CMAKE_CURRENT_LIST_DIR}/CompileTest.cmake)
