@@ -22,6 +22,8 @@ std::string recorded(Lambda body) {
                                      : "";
 }
 
+const TensorArg kMatrix{DType::Float32, {128, 512}};
+
 Tensor tile(const nl::Shape &shape, nl::DType dtype = nl::float32, nl::Buffer buffer = nl::sbuf) {
   return nl::ndarray(shape, dtype, buffer);
 }
@@ -259,6 +261,35 @@ TEST(Builder, ReinterpretedTilesCountTheirOwnElements) {
               nisa::memset(t.view(nl::uint8)(_, ds(4, 4)), 255);
             }),
             "memset dst=t0[0+128, 4: 1x4]:uint8 value=255");
+}
+
+TEST(Subscript, GivesTheShapesOfTheHeadersTable) {
+  TraceResult r = traceOf(
+      [](InOut, Tensor h) {
+        Tensor t = tile({64, 64, 64});
+        EXPECT_EQ(t(0, 0, 10).shape(), (nl::Shape{1, 1}));
+        EXPECT_EQ(t(_, 0).shape(), (nl::Shape{64, 64}));
+        EXPECT_EQ(t(_, 0, 10).shape(), (nl::Shape{64, 1}));
+        EXPECT_EQ(t(0).shape(), (nl::Shape{1, 64, 64}));
+        EXPECT_EQ((t[{0, nl::slice(0, 8, 3)}].shape()), (nl::Shape{1, 3, 64}));
+        EXPECT_EQ(h(0).shape(), (nl::Shape{128, 32}));
+        EXPECT_EQ(h(0, _, 3).shape(), (nl::Shape{128}));
+        EXPECT_EQ(h(nl::dots, nl::slice(0, 16)).shape(), (nl::Shape{4, 128, 16}));
+        EXPECT_EQ(h(ds(1, 2)).shape(), (nl::Shape{2, 128, 32}));
+        EXPECT_EQ(h(0, 0, 0).shape(), (nl::Shape{1}));
+        EXPECT_EQ(h(-1, -1, -1).offset(), 4 * 128 * 32 - 1);
+        EXPECT_EQ(t(3, 4, 5).offset(), 3 * 64 * 64 + 4 * 64 + 5);
+        using Pairs = std::vector<std::pair<int64_t, int64_t>>;
+        EXPECT_EQ(t(_, 0).get_pattern(), (Pairs{{4096, 64}, {1, 64}}));
+        EXPECT_TRUE(t(ds(0, 32), 0).is_contiguous());
+        EXPECT_FALSE(t(_, _, 0).is_contiguous());
+        EXPECT_FALSE(h(_, 0).is_contiguous());
+        EXPECT_EQ(h.name(), "h");
+        EXPECT_EQ(t.name(), "");
+        EXPECT_EQ(h.size(), 4 * 128 * 32);
+      },
+      {kMatrix, TensorArg{DType::Float32, {4, 128, 32}}}, {"y", "h"});
+  EXPECT_EQ(errorsOf(r), "");
 }
 
 //---- loops and helpers --------------------------------------------------===//
