@@ -200,7 +200,12 @@ private:
     info.memory = isa::Memory(tensor.memory());
     info.dtype = isa::DType(tensor.dtype());
     info.role = TensorRole(tensor.role());
-    info.shape.assign(tensor.shape()->begin(), tensor.shape()->end());
+    // FlatBuffers' verifier aligns the length of a list, not its elements.
+    info.shape.resize(tensor.shape()->size());
+    for (size_t i = 0; i < info.shape.size(); ++i) {
+      std::memcpy(&info.shape[i], tensor.shape()->Data() + i * sizeof(int64_t), sizeof(int64_t));
+      info.shape[i] = flatbuffers::EndianScalar(info.shape[i]);
+    }
     info.index = tensor.index();
     info.partition = tensor.partition();
     info.byte = tensor.byte();

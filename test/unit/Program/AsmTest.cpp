@@ -10,6 +10,7 @@
 #include <bit>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 
 using namespace kilnrt;
 using testing::HasSubstr;
@@ -60,6 +61,13 @@ TEST(Asm, PrintsAProgram) {
   dma_copy dst=t[0+128, 0: 1x512] src=x[128 rows of 512, 0: 1x512] update s0+=16 @1 #0
   wait s1>=1 dma_copy dst=y[128 rows of 512, 0: 1x512] src=u[0+128, 0: 1x512] update s2+=16 #2
 )");
+}
+
+TEST(Asm, PrintsWhatTheManualShows) {
+  std::ifstream file(KILN_PROGRAM_PAGE);
+  ASSERT_TRUE(file) << KILN_PROGRAM_PAGE;
+  const std::string page(std::istreambuf_iterator<char>(file), {});
+  EXPECT_THAT(page, HasSubstr("```\n" + *disassemble(samples::copy()) + "```\n"));
 }
 
 TEST(Asm, TellsTensorsOfOneNameApart) {
