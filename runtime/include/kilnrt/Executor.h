@@ -1,12 +1,11 @@
-//===- Executor.h - runs a program on the model of one core
-//-------------------------------------------------===//
+//===- Executor.h - runs a program on the model of one core ---------------===//
 //
 // Physical SBUF, PSUM and HBM with a shadow of written bytes; five engine
 // streams and the DMA rings as concurrent agents that meet at semaphores; the
 // order in which agents move is a parameter. The first fault stops the run with
 // the instruction, the operand, the bytes and the author's line.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILNRT_EXECUTOR_H
 #define KILNRT_EXECUTOR_H
@@ -26,7 +25,7 @@ struct RunOptions {
   Schedule schedule = Schedule::Program;
   uint64_t seed = 0;                 ///< for Schedule::Random
   uint64_t maxSteps = 1'000'000'000; ///< more stops the run with Fault::Limit
-  bool checkUninitialised = true; ///< reads of bytes never written stop the run
+  bool checkUninitialised = true;    ///< reads of bytes never written stop the run
   /// Reads through a tensor after another one was written over it stop the run
   /// too. Off: such a read sees what the chip would see. Means nothing without
   /// checkUninitialised.
@@ -55,8 +54,7 @@ public:
 
   /// Inputs in argument order; dtype and shape must equal the program's. No
   /// state survives a run.
-  Expected<RunResult> run(std::span<const HostArray> inputs,
-                          const RunOptions &options = {}) const;
+  Expected<RunResult> run(std::span<const HostArray> inputs, const RunOptions &options = {}) const;
 
 private:
   struct Impl;

@@ -1,10 +1,9 @@
-//===- HandlersTensor.cpp - matmul and transpose
-//----------------------------------------------------------===//
+//===- HandlersTensor.cpp - matmul and transpose --------------------------===//
 //
 // Accumulation is decided cell by cell of PSUM; tiles whose cells are all alike take one path as a
 // whole.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Core.h"
 #include "Diagnose.h"
@@ -93,8 +92,8 @@ static Status accumulate(Core &core, const Operation &op, Accumulate mode) {
 static Status transposeThroughArray(Core &core, const Operation &op) {
   const ConstTile moving = core.input(op, isa::NcMatmulArgs::moving);
   if (std::optional<MatrixElement> wrong = findNonIdentity(moving))
-    return faultAt(core.image, op, isa::NcMatmulArgs::moving, "B-01",
-                   "a transposing nc_matmul needs an identity as moving operand; element (" +
+    return faultAt(core.image, op, isa::NcMatmulArgs::moving, "",
+                   "a transposing nc_matmul moves an identity, but element (" +
                        std::to_string(wrong->row) + ", " + std::to_string(wrong->column) + ") of " +
                        nameOf(core, op, isa::NcMatmulArgs::moving) + " is not that of one",
                    "use nc_transpose, which brings its own identity");

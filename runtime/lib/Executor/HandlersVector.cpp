@@ -1,9 +1,8 @@
-//===- HandlersVector.cpp - elementwise instructions, reductions, generators
-//----------------------------===//
+//===- HandlersVector.cpp - elementwise, reductions, generators -----------===//
 //
 // Adapters: tiles and fields of an operation to the semantic function of its row.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Core.h"
 #include "Diagnose.h"
@@ -83,8 +82,7 @@ Status kilnrt::execTensorReduce(Core &core, const Operation &op,
   return Status::ok();
 }
 
-//---- activation
-//--------------------------------------------------------------------------------===//
+//---- activation ---------------------------------------------------------===//
 
 /// The registers of rows [0, rows) have values.
 static Status checkReductions(const Core &core, const Operation &op, uint32_t rows) {

@@ -1,11 +1,10 @@
-//===- Operation.h - a decoded instruction and the program it belongs to
-//--------------------------------===//
+//===- Operation.h - a decoded instruction and the program it belongs to --===//
 //
 // Everything about a program that does not change from run to run: resolved
 // accesses, typed fields, the handler to call, the plans of transfers. Made
 // once by decodeImage, read by any number of runs at a time.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_EXECUTOR_OPERATION_H
 #define KILNRT_LIB_EXECUTOR_OPERATION_H
@@ -23,8 +22,7 @@ namespace kilnrt {
 class Core;
 struct Operation;
 
-//---- dispatch
-//------------------------------------------------------------------------------------===//
+//---- dispatch -----------------------------------------------------------===//
 
 // One handler per row of the table: a row without one does not link.
 // Preconditions of every handler: the verifier's rules hold, all bytes of the
@@ -63,8 +61,7 @@ struct Operation {
   }
 };
 
-//---- transfers
-//-----------------------------------------------------------------------------------===//
+//---- transfers ----------------------------------------------------------===//
 
 /// How a dma_copy is cut into shares: `rows` rows, of which engine k of n moves
 /// [k * rows / n, (k + 1) * rows / n). They are the partitions of dst if it is
@@ -91,8 +88,7 @@ struct RowRange {
 };
 RowRange shareOf(const TransferPlan &plan, unsigned k);
 
-//---- image
-//---------------------------------------------------------------------------------------===//
+//---- image --------------------------------------------------------------===//
 
 /// Slots of the engine enum; not every value is an engine.
 inline constexpr size_t kEngineSlots = size_t(isa::Engine::Sync) + 1;

@@ -1,5 +1,4 @@
-//===- Runner.cpp - the orders agents move in
-//-----------------------------------------------------------===//
+//===- Runner.cpp - the orders agents move in -----------------------------===//
 
 #include "Runner.h"
 
@@ -8,8 +7,7 @@
 using namespace kilnrt;
 using isa::machine;
 
-//---- steps
-//-------------------------------------------------------------------------------------===//
+//---- steps --------------------------------------------------------------===//
 
 bool Runner::mayStep(Agent agent) const {
   if (agent < kEngineSlots) {
@@ -83,8 +81,7 @@ Status Runner::finish() const {
   return Status::ok();
 }
 
-//---- orders
-//------------------------------------------------------------------------------------===//
+//---- orders -------------------------------------------------------------===//
 
 Status Runner::runInOrder(bool isSynchronised) {
   for (;;) {

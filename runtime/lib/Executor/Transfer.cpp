@@ -1,12 +1,11 @@
-//===- Transfer.cpp - shares of a dma_copy
-//----------------------------------------------------------------===//
+//===- Transfer.cpp - shares of a dma_copy --------------------------------===//
 //
 // A share moves as rows where both sides have the same rows. Where they have
 // not (a one-dimensional HBM tensor that no pattern cuts into partitions, or
 // two partition windows of different height), it moves as pieces: maximal
 // stretches that are one run on both sides.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "Core.h"
 #include "Diagnose.h"
@@ -52,14 +51,7 @@ static void cutPiece(const Place &place, int64_t position, int64_t count, Piece 
   piece.pattern.shape.elements = count;
   piece.pattern.shape.num = {count};
   piece.pattern.shape.step = {shape.innerStep()};
-  TileShape &runs = piece.pattern.runs;
-  runs = piece.pattern.shape;
-  runs.dtype = isa::DType::UInt8;
-  runs.rank = 2;
-  runs.elements = count * shape.elementBytes();
-  runs.num = {count, shape.elementBytes()};
-  runs.step = {shape.innerStep(), 1};
-  runs.canonicalize();
+  piece.pattern.runs = piece.pattern.shape.asBytes();
 
   piece.place = place;
   piece.place.pattern = &piece.pattern;

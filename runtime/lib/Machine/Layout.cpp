@@ -1,5 +1,4 @@
-//===- Layout.cpp - tensors to blocks, accesses to bytes
-//----------------------------------------------===//
+//===- Layout.cpp - tensors to blocks, accesses to bytes ------------------===//
 
 #include "kilnrt/Machine/Layout.h"
 
@@ -59,26 +58,20 @@ Layout::Layout(const Program &program) {
 
 /// The bytes of `shape` as runs; see Pattern.
 static TileShape runsOf(const TileShape &shape, bool onChip) {
-  TileShape runs = shape;
-  runs.dtype = isa::DType::UInt8;
-  unsigned rank = 0;
-  if (!onChip) {
-    runs.num[rank] = shape.rows;
-    runs.step[rank++] = shape.rowStep;
-    runs.elements *= shape.rows;
-    runs.rows = 1;
-    runs.rowStep = 0;
+  if (onChip)
+    return shape.asBytes();
+  TileShape flat = shape;
+  for (unsigned i = shape.rank; i > 0; --i) {
+    flat.num[i] = shape.num[i - 1];
+    flat.step[i] = shape.step[i - 1];
   }
-  for (unsigned i = 0; i < shape.rank; ++i, ++rank) {
-    runs.num[rank] = shape.num[i];
-    runs.step[rank] = shape.step[i];
-  }
-  runs.num[rank] = shape.elementBytes();
-  runs.step[rank++] = 1;
-  runs.rank = uint8_t(rank);
-  runs.elements *= shape.elementBytes();
-  runs.canonicalize();
-  return runs;
+  flat.num[0] = shape.rows;
+  flat.step[0] = shape.rowStep;
+  ++flat.rank;
+  flat.elements *= shape.rows;
+  flat.rows = 1;
+  flat.rowStep = 0;
+  return flat.asBytes();
 }
 
 const Pattern *Layout::intern(const TileShape &shape, bool onChip) {

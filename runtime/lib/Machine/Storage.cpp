@@ -1,5 +1,4 @@
-//===- Storage.cpp - blocks, live tensors and written bytes
-//--------------------------------------------===//
+//===- Storage.cpp - blocks, live tensors and written bytes ---------------===//
 
 #include "kilnrt/Machine/Storage.h"
 
@@ -76,8 +75,7 @@ PartitionMask Storage::maskOf(uint32_t tensor) const {
   return PartitionMask::range(place.partition, place.partitions);
 }
 
-//---- live tensors
-//------------------------------------------------------------------------------===//
+//---- live tensors -------------------------------------------------------===//
 
 static bool overlap(const TensorPlace &a, const TensorPlace &b) {
   return a.partition < b.partition + b.partitions && b.partition < a.partition + a.partitions &&
@@ -137,8 +135,7 @@ void Storage::activateSlow(const Place &place) {
     spreadCells(tensor);
 }
 
-//---- written bytes
-//-----------------------------------------------------------------------------===//
+//---- written bytes ------------------------------------------------------===//
 
 void Storage::setWritten(const Place &place) {
   if (mode == ShadowMode::Off)
@@ -250,8 +247,7 @@ std::optional<UnwrittenByte> Storage::firstUnwritten(uint32_t tensor) const {
   return std::nullopt;
 }
 
-//---- matmul cells
-//------------------------------------------------------------------------------===//
+//---- matmul cells -------------------------------------------------------===//
 
 /// Calls `fn(first, count)` for each run of cells whose bytes `place` touches.
 template <typename Fn>

@@ -1,10 +1,9 @@
-//===- Elementwise.cpp - tensor_tensor, tensor_scalar, reciprocal
-//-----------------------------------------===//
+//===- Elementwise.cpp - tensor_tensor, tensor_scalar, reciprocal ---------===//
 //
 // Each function walks its tiles in chunks and hands every chunk to one or two row kernels of
 // Numerics.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #include "kilnrt/Semantics/Elementwise.h"
 
@@ -27,8 +26,7 @@ static void forEachChunk(const TileShape &shape, const Fn &fn) {
   }
 }
 
-//---- tensor_tensor
-//-----------------------------------------------------------------------------===//
+//---- tensor_tensor ------------------------------------------------------===//
 
 void kilnrt::tensorTensor(AluOp op, const ConstTile &a, const ConstTile &b, const Tile &dst) {
   FloatReader x(a), y(b);
@@ -68,8 +66,7 @@ void kilnrt::tensorTensorBits(AluOp op, const ConstTile &a, const ConstTile &b, 
   });
 }
 
-//---- tensor_scalar
-//-----------------------------------------------------------------------------===//
+//---- tensor_scalar ------------------------------------------------------===//
 
 namespace {
 
@@ -196,8 +193,7 @@ void kilnrt::tensorScalarBits(const ConstTile &data, const ScalarStage &first,
   });
 }
 
-//---- reciprocal
-//--------------------------------------------------------------------------------===//
+//---- reciprocal ---------------------------------------------------------===//
 
 void kilnrt::reciprocal(const ConstTile &data, const Tile &dst) {
   tensorScalar(data, {AluOp::Reciprocal, {}, false}, {}, dst);

@@ -1,5 +1,4 @@
-//===- Tile.cpp - canonical patterns
-//------------------------------------------------------------------===//
+//===- Tile.cpp - canonical patterns --------------------------------------===//
 
 #include "kilnrt/Semantics/Tile.h"
 
@@ -28,6 +27,22 @@ void TileShape::canonicalize() {
   rank = uint8_t(kept);
   for (unsigned i = rank; i < kMaxTileDims; ++i)
     num[i] = step[i] = 0;
+}
+
+TileShape TileShape::asBytes() const {
+  TileShape bytes = *this;
+  bytes.dtype = DType::UInt8;
+  bytes.num[rank] = elementBytes();
+  bytes.step[rank] = 1;
+  ++bytes.rank;
+  bytes.elements *= elementBytes();
+  bytes.canonicalize();
+  if (bytes.innerStep() != 1) {
+    // Single bytes with gaps: the dim of one byte was dropped.
+    bytes.num[bytes.rank] = bytes.step[bytes.rank] = 1;
+    ++bytes.rank;
+  }
+  return bytes;
 }
 
 TileShape TileShape::packed() const {

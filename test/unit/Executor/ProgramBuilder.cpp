@@ -1,5 +1,4 @@
-//===- ProgramBuilder.cpp - small programs by hand
-//------------------------------------------------------===//
+//===- ProgramBuilder.cpp - small programs by hand ------------------------===//
 
 #include "ProgramBuilder.h"
 
@@ -109,6 +108,23 @@ Record &ProgramBuilder::dma(isa::Access dst, isa::Access src, uint32_t ring) {
   Record &record = add(Engine::Sync, Opcode::DmaCopy, {dst, src});
   record.inst.setWord("ring", ring);
   return record;
+}
+
+void ProgramBuilder::serialise() {
+  std::map<uint32_t, Record *> inOrder;
+  for (auto &[engine, list] : records)
+    for (auto &record : list)
+      inOrder[record->order] = record.get();
+  uint32_t value = 0;
+  for (auto &[order, record] : inOrder) {
+    const bool isDma = record->inst.opcode == Opcode::DmaCopy;
+    record->sync = {};
+    if (value > 0)
+      waitFor(*record, 0, value);
+    raise(*record, 0, isDma ? 16 : 1);
+    value += record->sync.updateValue;
+  }
+  program.flags.synchronised = true;
 }
 
 Program ProgramBuilder::finish() {

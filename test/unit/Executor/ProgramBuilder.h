@@ -1,10 +1,9 @@
-//===- ProgramBuilder.h - small programs by hand
-//--------------------------------------------------------===//
+//===- ProgramBuilder.h - small programs by hand --------------------------===//
 //
 // Tensors, accesses and instructions with few words, for tests of the executor. Records get the
 // order they are added in; everything built passes the verifier unless a test wants otherwise.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_EXECUTOR_PROGRAMBUILDER_H
 #define KILN_TEST_UNIT_EXECUTOR_PROGRAMBUILDER_H
@@ -88,6 +87,10 @@ public:
     return record;
   }
 
+  /// Makes the program synchronised, every record waiting for the one before it
+  /// on semaphore 0.
+  void serialise();
+
   /// The encoded program.
   Program finish();
 
@@ -107,8 +110,7 @@ inline void raise(Record &record, uint16_t semaphore, uint32_t value = 1) {
   record.sync.updateValue = value;
 }
 
-//---- running
-//-------------------------------------------------------------------------------------===//
+//---- running ------------------------------------------------------------===//
 
 /// An array from values of the element's storage type (uint16_t for 16-bit floats).
 template <typename T>

@@ -1,12 +1,11 @@
-//===- Tile.h - the operand of a semantic function
-//------------------------------------------------===//
+//===- Tile.h - the operand of a semantic function ------------------------===//
 //
 // A tile is a window on bytes: rows (partitions, or rows of an HBM access) and
 // a free pattern that is the same in every row. It owns nothing and knows no
 // memory. The flattened sequence of a row is row-major over the pattern,
 // outermost step first.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===----------------------------------------------------------------------===//
 
 #ifndef KILNRT_SEMANTICS_TILE_H
 #define KILNRT_SEMANTICS_TILE_H
@@ -47,6 +46,8 @@ struct TileShape {
   /// Drops dims of one element and merges adjacent ones: the same elements in
   /// the same order.
   void canonicalize();
+  /// The same bytes as elements of one byte; the innermost dim has step 1.
+  TileShape asBytes() const;
   /// The same rows and elements without gaps.
   TileShape packed() const;
   int64_t packedBytes() const { return int64_t(rows) * elements * elementBytes(); }
