@@ -33,7 +33,7 @@ struct Matrix {
 
 const Matrix &matrix(int64_t rows, int64_t columns, const std::string &dtype, int seed) {
   static std::map<std::string, Matrix> made;
-  std::string form = "randn:" + std::to_string(rows) + "x" + std::to_string(columns) + ":" + dtype + ":" +
+  std::string form = "rand:" + std::to_string(rows) + "x" + std::to_string(columns) + ":" + dtype + ":" +
                      std::to_string(seed);
   auto it = made.find(form);
   if (it == made.end()) {
@@ -83,6 +83,9 @@ std::vector<Case> cases() {
   }
   return all;
 }
+
+/// How a failed case names itself.
+void PrintTo(const Case &c, std::ostream *os) { *os << "M=" << c.M << " " << c.dtype; }
 
 INSTANTIATE_TEST_SUITE_P(AllSizes, MatmulShapes, testing::ValuesIn(cases()), [](const auto &info) {
   return "M" + std::to_string(info.param.M) + "_" + info.param.dtype;

@@ -9,6 +9,7 @@
 // RUN: not kiln-tblgen -check -I %kiln_table -DCPPNAME_TWICE %s 2>&1 | FileCheck %s --check-prefix=CPPNAME-TWICE
 // RUN: not kiln-tblgen -check -I %kiln_table -DNO_MEMORY %s 2>&1 | FileCheck %s --check-prefix=NO-MEMORY
 // RUN: not kiln-tblgen -check -I %kiln_table -DNO_DTYPE %s 2>&1 | FileCheck %s --check-prefix=NO-DTYPE
+// RUN: not kiln-tblgen -check -I %kiln_table -DSIZES %s 2>&1 | FileCheck %s --check-prefix=SIZES
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_KIND %s 2>&1 | FileCheck %s --check-prefix=BAD-KIND
 // RUN: not kiln-tblgen -check -I %kiln_table -DNO_WORDS %s 2>&1 | FileCheck %s --check-prefix=NO-WORDS
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_CASE %s 2>&1 | FileCheck %s --check-prefix=BAD-CASE
@@ -78,6 +79,13 @@ def P : Probe<"probe"> {
 // NO-DTYPE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': operand 'dst' has no dtype
 def P : Probe<"probe"> {
   let operands = [Out<"dst", OnChip, [], "">];
+}
+#endif
+
+#ifdef SIZES
+// SIZES: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': operand 'src' takes 9 to 8 elements
+def P : Probe<"probe"> {
+  let operands = [In<"src", OnChip, AnyDtype, "", 9, 8>];
 }
 #endif
 

@@ -10,7 +10,9 @@
 #include "kiln/ISA/Args.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
+#include <vector>
 
 namespace nisa {
 namespace {
@@ -33,6 +35,60 @@ void scalarOperand(Emitter &e, const nl::Operand &value, unsigned column, unsign
 }
 
 } // namespace
+
+//---- any row ------------------------------------------------------------===//
+
+namespace {
+
+const Row &rowOf(std::string_view mnemonic) {
+  static const std::vector<Row> rows = [] {
+    std::vector<Row> all;
+    for (const isa::InstDesc &desc : isa::instructions())
+      all.emplace_back(desc.opcode);
+    return all;
+  }();
+  const isa::InstDesc *desc = isa::findInstruction(mnemonic);
+  assert(desc && "nl/isa.h names an instruction the table does not have");
+  return rows[desc - isa::instructions().data()];
+}
+
+void setField(Emitter &e, const isa::FieldDesc &field, const detail::Argument &argument) {
+  using isa::FieldKind;
+  if (argument.kind == detail::Argument::Kind::Operator) {
+    // An operator field takes the ALU's operators or the Scalar Engine's functions.
+    if (isa::nameOf(field.cases, 0) == isa::nameOf(isa::actFnCases(), 0))
+      e.function(field.word, argument.op, field.name);
+    else
+      e.aluOp(field.word, argument.op, field.name, !field.required);
+  } else if (field.kind == FieldKind::F32) {
+    e.real32(field.word, argument.number);
+  } else if (field.kind == FieldKind::F64) {
+    e.real(field.word, argument.number);
+  } else {
+    e.word(field.word, static_cast<int64_t>(argument.number));
+  }
+}
+
+} // namespace
+
+void detail::record(const char *mnemonic, std::initializer_list<Argument> arguments,
+                    const SrcLoc &loc, nisa::engine where) {
+  const Row &row = rowOf(mnemonic);
+  Emitter e(row, loc);
+  e.engine(where);
+  for (const Argument &argument : arguments) {
+    const int operand = row.desc.operandIndex(argument.name);
+    const isa::FieldDesc *field = row.desc.field(argument.name);
+    const bool isTile = argument.kind == Argument::Kind::Tile;
+    assert((isTile ? operand >= 0 : field != nullptr) &&
+           "nl/isa.h names a parameter the table does not have");
+    if (isTile)
+      e.operand(static_cast<unsigned>(operand), *argument.tile);
+    else
+      setField(e, *field, argument);
+  }
+  e.record();
+}
 
 //---- Tensor Engine ------------------------------------------------------===//
 
@@ -214,15 +270,6 @@ void tensor_copy(const TensorCopy &args, SrcLoc loc) {
   e.engine(args.engine);
   e.operand(Place::dst, args.dst);
   e.operand(Place::src, args.src);
-  e.record();
-}
-
-void reciprocal(const Reciprocal &args, SrcLoc loc) {
-  static const Row row(isa::Opcode::Reciprocal);
-  using Place = isa::ReciprocalArgs;
-  Emitter e(row, loc);
-  e.operand(Place::dst, args.dst);
-  e.operand(Place::data, args.data);
   e.record();
 }
 

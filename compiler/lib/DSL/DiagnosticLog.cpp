@@ -88,6 +88,12 @@ void reportOutsideKernel(std::string_view function, const nl::SrcLoc &loc) {
     all.calls.push_back({std::string(function), {loc.file, loc.line}});
 }
 
+bool calledOutsideKernel() {
+  OutsideCalls &all = outsideCalls();
+  std::lock_guard lock(all.mutex);
+  return !all.calls.empty();
+}
+
 std::vector<Diagnostic> takeCallsOutsideKernel(const std::string &kernelFile) {
   std::vector<std::pair<std::string, FileLine>> calls;
   {

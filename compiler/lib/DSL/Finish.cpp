@@ -71,8 +71,9 @@ void TraceState::takeResult(const nl::Tensor &result, uint32_t resultNumber) {
 }
 
 void TraceState::checkWritten(const TensorRecord &record) {
-  // An instruction with an error was not recorded; its destination is not to be blamed.
-  if (record.written || log.hasErrors())
+  // An instruction with an error was not recorded; its destination is not to be blamed. The same holds
+  // for one that used a tensor made outside a kernel, which is an error of its own.
+  if (record.written || log.hasErrors() || calledOutsideKernel())
     return;
   std::string name =
       record.name.empty() ? text("result ", record.index) : text("'", record.name, "'");

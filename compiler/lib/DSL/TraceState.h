@@ -133,6 +133,8 @@ private:
 /// Reports an nl:: or nisa:: call made outside a kernel: it has no trace to be reported in, so the
 /// next finished trace of the process shows it.
 void reportOutsideKernel(std::string_view function, const nl::SrcLoc &loc);
+/// True when a call was made outside a kernel and is not taken yet.
+bool calledOutsideKernel();
 /// Takes the calls reported so far.
 std::vector<Diagnostic> takeCallsOutsideKernel(const std::string &kernelFile);
 

@@ -260,6 +260,7 @@ std::variant<const KernelEntry *, Diagnostic> findKernel(const nl::detail::Plugi
     return found;
   Diagnostic d;
   std::string file = relativeToKernel(kernelFile, kernelFile);
+  d.rule = "X-04";
   d.place = {{file, 0}};
   if (kernels.empty()) {
     d.message = text("'", file, "' registers no kernel");

@@ -2,7 +2,10 @@
 //
 // RUN: %expect_exit 1 kiln run %s:from_psum zeros:64x32:float32 zeros:64x48:float32 > %t 2>&1
 // RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
-//@CHECKS@
+// CHECK:dma-from-psum.cpp:19: error[B-04]: DMA has no path from PSUM, src 'acc' is in PSUM
+// CHECK-NEXT:dma-from-psum.cpp:17: note: 'acc' is this 32x48 float32 tile in psum
+// CHECK-NEXT:dma-from-psum.cpp:13: note: dst is this 32x48 float32 tensor in shared_hbm
+// CHECK-NEXT:help: tensor_copy 'acc' to an SBUF tile, then store that
 #include "nl/nl.h"
 using nl::Tensor;
 

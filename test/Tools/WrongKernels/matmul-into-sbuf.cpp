@@ -2,7 +2,11 @@
 //
 // RUN: %expect_exit 1 kiln run %s:into_sbuf zeros:64x32:float32 zeros:64x48:float32 > %t 2>&1
 // RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
-//@CHECKS@
+// CHECK:matmul-into-sbuf.cpp:19: error[B-01]: the Tensor Engine writes PSUM only, dst 'acc' is in SBUF
+// CHECK-NEXT:matmul-into-sbuf.cpp:18: note: 'acc' is this 32x48 float32 tile in sbuf
+// CHECK-NEXT:matmul-into-sbuf.cpp:15: note: stationary is this 64x32 float32 tile in sbuf
+// CHECK-NEXT:matmul-into-sbuf.cpp:15: note: moving is this 64x48 float32 tile in sbuf
+// CHECK-NEXT:help: allocate 'acc' with nl::psum and copy it out afterwards
 #include "nl/nl.h"
 using nl::Tensor;
 

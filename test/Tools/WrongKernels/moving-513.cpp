@@ -2,7 +2,11 @@
 //
 // RUN: %expect_exit 1 kiln run %s:too_wide zeros:64x32:bf16 zeros:64x513:bf16 > %t 2>&1
 // RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
-//@CHECKS@
+// CHECK:moving-513.cpp:19: error[S-02]: moving has 513 columns, one matmul on trn2 moves at most 512 (one PSUM bank of float32)
+// CHECK-NEXT:moving-513.cpp:15: note: moving is this 64x513 bfloat16 tile in sbuf
+// CHECK-NEXT:moving-513.cpp:18: note: 'acc' is this 32x513 float32 tile in psum
+// CHECK-NEXT:moving-513.cpp:15: note: stationary is this 64x32 bfloat16 tile in sbuf
+// CHECK-NEXT:help: split the moving operand into 512 + 1
 #include "nl/nl.h"
 using nl::Tensor;
 

@@ -2,7 +2,9 @@
 //
 // RUN: %expect_exit 1 kiln run %s:nothing_done zeros:100x8:float32 > %t 2>&1
 // RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
-//@CHECKS@
+// CHECK:output-never-written.cpp:20: error[C-12]: 'out' is returned but never written
+// CHECK-NEXT:output-never-written.cpp:12: note: 'out' is this 100x8 float32 tensor in shared_hbm
+// CHECK-NEXT:help: store to it with nisa::dma_copy; a loop over M / N tiles runs 0 times when M < N, nl::ceil_div(M, N) and nl::tiles(M, N) count the last part
 #include "nl/nl.h"
 using nl::Tensor;
 

@@ -2,7 +2,8 @@
 //
 // RUN: %expect_exit 1 kiln run %s:innocent zeros:64x8:float32 > %t 2>&1
 // RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
-//@CHECKS@
+// CHECK:outside-a-trace.cpp:10: error[K-07]: nl::ndarray called outside a kernel
+// CHECK-NEXT:help: call it from the kernel function, on the thread that runs it
 #include "nl/nl.h"
 using nl::Tensor;
 

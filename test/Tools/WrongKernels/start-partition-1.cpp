@@ -2,7 +2,11 @@
 //
 // RUN: %expect_exit 1 kiln run %s:shifted zeros:64x16:float32 > %t 2>&1
 // RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
-//@CHECKS@
+// CHECK:start-partition-1.cpp:15: error[P-06]: data 'tile' covers partitions 1 to 32; 1 to 32 partitions must start at 0, 32, 64 or 96
+// CHECK-NEXT:  called from start-partition-1.cpp:24
+// CHECK-NEXT:start-partition-1.cpp:21: note: 'tile' is this 64x16 float32 tile in sbuf
+// CHECK-NEXT:start-partition-1.cpp:23: note: dst is this 32x16 float32 tile in sbuf
+// CHECK-NEXT:help: take partitions 0 to 31, or dma_copy the rows to a legal start first
 #include "nl/nl.h"
 using nl::Tensor;
 

@@ -2,7 +2,11 @@
 //
 // RUN: %expect_exit 1 kiln run %s:both_psum zeros:64x32:float32 > %t 2>&1
 // RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
-//@CHECKS@
+// CHECK:two-psum-inputs.cpp:21: error[B-03]: only one of the two inputs may be in PSUM, data1 'x' and data2 'y' both are
+// CHECK-NEXT:two-psum-inputs.cpp:18: note: 'y' is this 64x32 float32 tile in psum
+// CHECK-NEXT:two-psum-inputs.cpp:15: note: dst is this 64x32 float32 tile in sbuf
+// CHECK-NEXT:two-psum-inputs.cpp:17: note: 'x' is this 64x32 float32 tile in psum
+// CHECK-NEXT:help: copy one to SBUF
 #include "nl/nl.h"
 using nl::Tensor;
 

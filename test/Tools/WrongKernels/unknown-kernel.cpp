@@ -2,7 +2,8 @@
 //
 // RUN: %expect_exit 1 kiln run %s:matmul zeros:64x8:float32 > %t 2>&1
 // RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
-//@CHECKS@
+// CHECK:unknown-kernel.cpp: error[X-04]: 'unknown-kernel.cpp' has no kernel 'matmul'
+// CHECK-NEXT:help: it has matmul_tiled, matmul_blocked
 #include "nl/nl.h"
 using nl::Tensor;
 

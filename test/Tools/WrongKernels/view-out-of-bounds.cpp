@@ -2,7 +2,10 @@
 //
 // RUN: %expect_exit 1 kiln run %s:past_the_end zeros:500x8:float32 > %t 2>&1
 // RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
-//@CHECKS@
+// CHECK:view-out-of-bounds.cpp:16: error[P-14]: slice [384, 512) exceeds dim 0 of 'a' (extent 500)
+// CHECK-NEXT:help: clip it with nl::tiles(500, 128) or std::min(end, 500)
+// CHECK-NEXT:view-out-of-bounds.cpp:17: error[P-14]: slice [384, 512) exceeds dim 0 of the 500x8 float32 tensor of line 13 (extent 500)
+// CHECK-NEXT:help: clip it with nl::tiles(500, 128) or std::min(end, 500)
 #include "nl/nl.h"
 using nl::Tensor;
 
