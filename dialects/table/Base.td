@@ -75,9 +75,10 @@ class ActFnRec<string n, int v, string formula, string lo = "", string hi = ""> 
 //---- operands ----------------------------------------------------------------------------------===//
 
 /// An operand of an instruction. A `column` operand is [P, 1]: one element a partition, repeated
-/// along the free axis.
+/// along the free axis. An operand of `low` to `high` elements a partition (0: any) in at most `dims`
+/// free dims (0: as many as an access has) says so here; rules S-08 and S-06 hold it to that.
 class Operand<string n, bit output, bit optional, bit col, list<MemoryRec> mems, list<DtypeRec> types,
-              string d> {
+              string d, int low = 0, int high = 0, int dims = 0> {
   string name = n;
   bit isOutput = output;
   bit isOptional = optional;
@@ -85,11 +86,14 @@ class Operand<string n, bit output, bit optional, bit col, list<MemoryRec> mems,
   list<MemoryRec> memories = mems;
   list<DtypeRec> dtypes = types;
   string doc = d;
+  int minElements = low;
+  int maxElements = high;
+  int maxDims = dims;
 }
-class Out<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
-    : Operand<n, 1, 0, 0, mems, types, d>;
-class In<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
-    : Operand<n, 0, 0, 0, mems, types, d>;
+class Out<string n, list<MemoryRec> mems, list<DtypeRec> types, string d, int low = 0, int high = 0,
+          int dims = 0> : Operand<n, 1, 0, 0, mems, types, d, low, high, dims>;
+class In<string n, list<MemoryRec> mems, list<DtypeRec> types, string d, int low = 0, int high = 0,
+         int dims = 0> : Operand<n, 0, 0, 0, mems, types, d, low, high, dims>;
 class OptColumn<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
     : Operand<n, 0, 1, 1, mems, types, d>;
 class OptOutColumn<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
@@ -168,6 +172,9 @@ class Inst<int op, string m, list<EngineRec> engs> {
   list<Cost> costs = [];
   string spec = "";           // paragraph of the public instruction reference
   bit isInternal = 0;         // emitted by the compiler only: no DSL builder, no nisa op
+  // The executor's handler is generated: it calls the function of kilnrt/Semantics/Rows.h, declared from
+  // this record. 0: the row needs more than its tiles and fields, and a handler is written by hand.
+  bit isTileFunction = 0;
 }
 
 #endif // KILN_TABLE_BASE_TD

@@ -136,6 +136,9 @@ def : RuleText<"S-06", "A view fits four free strides",
 def : RuleText<"S-07", "Steps and extents fit their fields",
   "a step is 16 bits signed, an extent 16 bits unsigned; an instruction touches a bounded number of elements",
   "split the access">;
+def : RuleText<"S-08", "An operand has as many elements as the instruction takes",
+  "some instructions work on a fixed number of elements of a partition, or hold at most so many",
+  "take a view of that many, or split the tile">;
 def : RuleText<"S-09", "A DMA moves as many elements as it reads",
   "elements are paired one to one",
   "make the shapes hold equally many elements">;

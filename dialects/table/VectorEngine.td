@@ -154,6 +154,7 @@ def ReciprocalInst : Inst<0x35, "reciprocal", [EngineVector]> {
     Rule<"P-05", "sameElements", "dst and data hold the same number of elements a partition">];
   let costs = [Cost<"vector", 8, 1, 50, 133, 64, "public trn2 profiles, 4 and 8 elements", "measured">];
   let spec = "reciprocal";
+  let isTileFunction = 1;
 }
 
 #endif // KILN_TABLE_VECTORENGINE_TD

@@ -28,8 +28,7 @@ struct Operand {
 
   bool onChip() const { return isOnChip(tensor.memory); }
   std::string name() const { return view.describe(index); }
-  void fault(std::string_view id, std::string message,
-             std::string help = {}) const {
+  void fault(std::string_view id, std::string message, std::string help = {}) const {
     report(sink, id, int(index), std::move(message), std::move(help));
   }
 };
@@ -39,28 +38,21 @@ struct Operand {
 
 void reportTransferMemory(const Operand &op) {
   if (op.desc.isOutput)
-    op.fault("B-04",
-             text("DMA has no path to PSUM, ", op.name(), " is in PSUM"),
+    op.fault("B-04", text("DMA has no path to PSUM, ", op.name(), " is in PSUM"),
              "dma_copy to an SBUF tile, then tensor_copy that to PSUM");
   else
-    op.fault("B-04",
-             text("DMA has no path from PSUM, ", op.name(), " is in PSUM"),
-             text("tensor_copy ", quoted(op.view, op.index),
-                  " to an SBUF tile, then store that"));
+    op.fault("B-04", text("DMA has no path from PSUM, ", op.name(), " is in PSUM"),
+             text("tensor_copy ", quoted(op.view, op.index), " to an SBUF tile, then store that"));
 }
 
 void reportTensorEngineMemory(const Operand &op) {
   std::string_view memory = title(op.tensor.memory);
   if (op.desc.isOutput)
-    op.fault("B-01",
-             text("the Tensor Engine writes PSUM only, ", op.name(), " is in ",
-                  memory),
-             text("allocate ", quoted(op.view, op.index),
-                  " with nl::psum and copy it out afterwards"));
+    op.fault(
+        "B-01", text("the Tensor Engine writes PSUM only, ", op.name(), " is in ", memory),
+        text("allocate ", quoted(op.view, op.index), " with nl::psum and copy it out afterwards"));
   else
-    op.fault("B-02",
-             text(op.name(), " is in ", memory, "; ", op.view.desc.mnemonic,
-                  " reads SBUF"),
+    op.fault("B-02", text(op.name(), " is in ", memory, "; ", op.view.desc.mnemonic, " reads SBUF"),
              op.onChip() ? "insert nisa::tensor_copy to an SBUF tile"
                          : "dma_copy it to an SBUF tile first");
 }
@@ -75,18 +67,15 @@ void checkMemory(const Operand &op) {
     return reportTensorEngineMemory(op);
   if (!op.onChip() && op.desc.isOutput)
     return op.fault("B-06",
-                    text(inst.mnemonic, " writes on-chip tiles, ", op.name(),
-                         " is an HBM tensor"),
+                    text(inst.mnemonic, " writes on-chip tiles, ", op.name(), " is an HBM tensor"),
                     "write to an SBUF tile, then dma_copy that to HBM");
   if (!op.onChip())
     return op.fault("B-06",
-                    text(inst.mnemonic, " needs an on-chip tile, ", op.name(),
-                         " is an HBM tensor"),
+                    text(inst.mnemonic, " needs an on-chip tile, ", op.name(), " is an HBM tensor"),
                     "load it first: dma_copy it to an SBUF tile");
   op.fault("B-05",
-           text(inst.mnemonic, " runs on ", title(inst.engines.front()),
-                ", which cannot access ", title(op.tensor.memory), "; ",
-                op.name(), " is there"),
+           text(inst.mnemonic, " runs on ", title(inst.engines.front()), ", which cannot access ",
+                title(op.tensor.memory), "; ", op.name(), " is there"),
            op.desc.isOutput ? "write to an SBUF tile, then tensor_copy it"
                             : "tensor_copy it to an SBUF tile first");
 }
@@ -106,8 +95,8 @@ std::string allowedDtypes(const OperandDesc &desc) {
 bool checkDtype(const Operand &op) {
   DType dtype = op.access.dtype;
   if (size_t(dtype) >= dtypeCases().size()) {
-    op.fault(kMalformed, text(op.name(), " has dtype number ", unsigned(dtype),
-                              ", the largest is ", dtypeCases().size() - 1));
+    op.fault(kMalformed, text(op.name(), " has dtype number ", unsigned(dtype), ", the largest is ",
+                              dtypeCases().size() - 1));
     return false;
   }
   if (op.desc.allows(dtype))
@@ -116,24 +105,20 @@ bool checkDtype(const Operand &op) {
   bool tensorEngine = op.view.desc.runsOn(Engine::Tensor);
   if (op.desc.isColumn)
     op.fault("D-09",
-             text("a ", op.desc.name, " tile must be ", allowedDtypes(op.desc),
-                  ", ", op.name(), " is ", found),
+             text("a ", op.desc.name, " tile must be ", allowedDtypes(op.desc), ", ", op.name(),
+                  " is ", found),
              text("cast it to ", allowedDtypes(op.desc), " with tensor_copy"));
   else if (tensorEngine && op.desc.isOutput)
-    op.fault(
-        "D-02",
-        text("PSUM accumulates float32 on trn2, ", op.name(), " is ", found),
-        "convert in the copy that evacuates PSUM");
+    op.fault("D-02", text("PSUM accumulates float32 on trn2, ", op.name(), " is ", found),
+             "convert in the copy that evacuates PSUM");
   else if (tensorEngine)
-    op.fault("D-06",
-             text("the Tensor Engine has no integer path, ", op.name(), " is ",
-                  found),
+    op.fault("D-06", text("the Tensor Engine has no integer path, ", op.name(), " is ", found),
              "convert to bfloat16 (whole numbers exact up to 2^8) or float32 "
              "(up to 2^24)");
   else
     op.fault("D-09",
-             text(op.name(), " is ", found, ", ", op.view.desc.mnemonic,
-                  " takes ", allowedDtypes(op.desc)),
+             text(op.name(), " is ", found, ", ", op.view.desc.mnemonic, " takes ",
+                  allowedDtypes(op.desc)),
              "cast it with tensor_copy");
   return true;
 }
@@ -147,8 +132,8 @@ bool checkCounts(const Operand &op) {
   const Access &a = op.access;
   if (a.rank > kMaxFreeDims) {
     op.fault("S-06",
-             text(op.name(), " needs ", unsigned(a.rank),
-                  " free strides, an instruction holds ", kMaxFreeDims),
+             text(op.name(), " needs ", unsigned(a.rank), " free strides, an instruction holds ",
+                  kMaxFreeDims),
              "make two dims contiguous, or copy the view once");
     return false;
   }
@@ -166,10 +151,8 @@ bool checkCounts(const Operand &op) {
   }
   for (unsigned i = 0; i < a.rank; ++i)
     if (a.num[i] < 1) {
-      op.fault(
-          "V-02",
-          text(op.name(), " is empty: dim ", i + 1, " has extent ", a.num[i]),
-          "skip the instruction when nothing is left");
+      op.fault("V-02", text(op.name(), " is empty: dim ", i + 1, " has extent ", a.num[i]),
+               "skip the instruction when nothing is left");
       return false;
     }
   if (mulSaturated(freeElementsSaturated(a), a.partitionCount) == INT64_MAX) {
@@ -189,25 +172,22 @@ void checkPatternLimits(const Operand &op) {
                     ", an access pattern counts to ", machine.maxFreeCount),
                "split the dim");
     // The step of a single element is never taken.
-    bool tooFar =
-        a.step[i] > machine.maxFreeStep || a.step[i] < -machine.maxFreeStep;
+    bool tooFar = a.step[i] > machine.maxFreeStep || a.step[i] < -machine.maxFreeStep;
     if (tooFar && a.num[i] > 1)
       op.fault("S-07",
                text(op.name(), " has stride ", a.step[i], " in dim ", i + 1,
-                    ", an access pattern holds strides up to ",
-                    machine.maxFreeStep, " (signed 16 bit)"),
+                    ", an access pattern holds strides up to ", machine.maxFreeStep,
+                    " (signed 16 bit)"),
                "copy one slice at a time");
   }
-  int64_t limit = op.tensor.memory == Memory::Psum
-                      ? machine.maxPsumElementsPerInstruction
-                      : machine.maxSbufElementsPerInstruction;
+  int64_t limit = op.tensor.memory == Memory::Psum ? machine.maxPsumElementsPerInstruction
+                                                   : machine.maxSbufElementsPerInstruction;
   if (int64_t elements = a.freeElements(); elements > limit)
     op.fault("S-07",
              text(op.name(), " has ", elements,
-                  " elements per partition, one instruction takes at most ",
-                  limit, " in ", title(op.tensor.memory)),
-             text("split it into ", (elements + limit - 1) / limit,
-                  " instructions"));
+                  " elements per partition, one instruction takes at most ", limit, " in ",
+                  title(op.tensor.memory)),
+             text("split it into ", (elements + limit - 1) / limit, " instructions"));
 }
 
 void checkColumn(const Operand &op) {
@@ -222,10 +202,30 @@ void checkColumn(const Operand &op) {
       break;
     }
   op.fault("D-10",
-           text(op.name(), " is ", shapeOf(op.access), ", it must be (",
-                partitions, ", 1): one value per partition"),
-           text("take one column of it, or copy it to a (", partitions,
-                ", 1) tile"));
+           text(op.name(), " is ", shapeOf(op.access), ", it must be (", partitions,
+                ", 1): one value per partition"),
+           text("take one column of it, or copy it to a (", partitions, ", 1) tile"));
+}
+
+/// Sizes the record states: "8 to 16384 elements in at most 2 free dims".
+void checkSizes(const Operand &op) {
+  const OperandDesc &desc = op.desc;
+  std::string_view mnemonic = op.view.desc.mnemonic;
+  if (desc.maxDims > 0 && op.access.rank > desc.maxDims)
+    op.fault("S-06",
+             text(op.name(), " needs ", unsigned(op.access.rank), " free strides, ", mnemonic,
+                  " takes ", desc.maxDims),
+             "make two dims contiguous, or copy the view once");
+  int64_t elements = op.access.freeElements();
+  if (desc.maxElements == 0 || (elements >= desc.minElements && elements <= desc.maxElements))
+    return;
+  bool exact = desc.minElements == desc.maxElements;
+  op.fault("S-08",
+           text(op.name(), " has ", counted(elements, "element"), " per partition, ", mnemonic,
+                desc.isOutput ? " writes " : " takes ",
+                exact ? std::string() : text(desc.minElements, " to "), desc.maxElements),
+           elements > desc.maxElements ? text("take a view of ", desc.maxElements, " elements")
+                                       : text("give it ", desc.minElements, " elements"));
 }
 
 void checkRepeats(const Operand &op) {
@@ -251,30 +251,25 @@ void checkRepeats(const Operand &op) {
 void checkElementBounds(const Operand &op) {
   const Access &a = op.access;
   ElementRange range = elementRangeSaturated(a);
-  int64_t bytes =
-      mulSaturated(op.tensor.freeElements(), bytesOf(op.tensor.dtype));
+  int64_t bytes = mulSaturated(op.tensor.freeElements(), bytesOf(op.tensor.dtype));
   int64_t limit = bytes / bytesOf(a.dtype);
-  std::string_view holder =
-      op.onChip() ? "a partition of the tile" : "the tensor";
+  std::string_view holder = op.onChip() ? "a partition of the tile" : "the tensor";
   if (range.first < 0)
-    op.fault("V-11",
-             text(op.name(), " reaches element ", range.first, ", ", holder,
-                  " starts at element 0"),
-             "clip the access to the extent of the tensor");
+    op.fault(
+        "V-11",
+        text(op.name(), " reaches element ", range.first, ", ", holder, " starts at element 0"),
+        "clip the access to the extent of the tensor");
   if (range.last >= limit)
     op.fault("V-11",
-             text(op.name(), " reaches element ", range.last, ", ", holder,
-                  " holds ", limit, " ", name(a.dtype), " (0 to ", limit - 1,
-                  ")"),
+             text(op.name(), " reaches element ", range.last, ", ", holder, " holds ", limit, " ",
+                  name(a.dtype), " (0 to ", limit - 1, ")"),
              "clip the access to the extent of the tensor");
 }
 
 std::string partitionsOf(const Operand &op) {
-  int64_t start = physicalStart(op.view, op.index),
-          last = start + op.access.partitionCount - 1;
+  int64_t start = physicalStart(op.view, op.index), last = start + op.access.partitionCount - 1;
   return text(op.tensor.partitionBase ? "physical " : "",
-              start == last ? text("partition ", start)
-                            : text("partitions ", start, " to ", last));
+              start == last ? text("partition ", start) : text("partitions ", start, " to ", last));
 }
 
 /// The legal start nearest to `start` from which `count` partitions fit below
@@ -282,8 +277,7 @@ std::string partitionsOf(const Operand &op) {
 int64_t nearestLegalStart(int64_t start, uint32_t count, int64_t end) {
   int64_t best = 0;
   for (int64_t s = 0; s + count <= end; s += machine.partitionQuadrant)
-    if (isLegalStartPartition(s, count) &&
-        std::abs(s - start) <= std::abs(best - start))
+    if (isLegalStartPartition(s, count) && std::abs(s - start) <= std::abs(best - start))
       best = s;
   return best;
 }
@@ -292,58 +286,48 @@ void checkStartPartition(const Operand &op) {
   int64_t start = physicalStart(op.view, op.index);
   uint32_t count = op.access.partitionCount;
   if (start + count > machine.numPartitions)
-    return op.fault("P-01",
-                    text(op.name(), " covers ", partitionsOf(op),
-                         ", the core has ", machine.numPartitions),
-                    "place the tile at a lower partition");
+    return op.fault(
+        "P-01",
+        text(op.name(), " covers ", partitionsOf(op), ", the core has ", machine.numPartitions),
+        "place the tile at a lower partition");
   if (isLegalStartPartition(start, count))
     return;
   int64_t half = machine.numPartitions / 2;
-  if (start % machine.partitionQuadrant == 0 && start < half &&
-      start + count > half && count <= half) {
+  if (start % machine.partitionQuadrant == 0 && start < half && start + count > half &&
+      count <= half) {
     // The author aligned to a quadrant: the half boundary is what stands in the
     // way.
     return op.fault("P-07",
                     text(op.name(), " covers ", partitionsOf(op),
-                         ", which cross the half boundary at ", half, "; ",
-                         startRuleFor(count)),
-                    text("start at 0 or ", half, ", or split into ",
-                         half - start, " + ", count - (half - start)));
+                         ", which cross the half boundary at ", half, "; ", startRuleFor(count)),
+                    text("start at 0 or ", half, ", or split into ", half - start, " + ",
+                         count - (half - start)));
   }
   int64_t base = op.tensor.partitionBase;
   int64_t better = nearestLegalStart(start, count, base + op.tensor.shape[0]);
-  op.fault(
-      "P-06",
-      text(op.name(), " covers ", partitionsOf(op), "; ", startRuleFor(count)),
-      text(count == 1
-               ? text("take partition ", better)
-               : text("take partitions ", better, " to ", better + count - 1),
-           ", or dma_copy the rows to a legal start first"));
+  op.fault("P-06", text(op.name(), " covers ", partitionsOf(op), "; ", startRuleFor(count)),
+           text(count == 1 ? text("take partition ", better)
+                           : text("take partitions ", better, " to ", better + count - 1),
+                ", or dma_copy the rows to a legal start first"));
 }
 
 void checkPartitions(const Operand &op) {
   const Access &a = op.access;
   if (a.rowStep != 0)
-    op.fault("P-08",
-             text("partitions cannot be strided, ", op.name(), " has row step ",
-                  a.rowStep),
+    op.fault("P-08", text("partitions cannot be strided, ", op.name(), " has row step ", a.rowStep),
              "use dma_copy, or a matmul with a selection matrix");
-  int64_t count = a.partitionCount,
-          partitions = op.tensor.shape.empty() ? 0 : op.tensor.shape[0];
+  int64_t count = a.partitionCount, partitions = op.tensor.shape.empty() ? 0 : op.tensor.shape[0];
   if (count > machine.numPartitions)
     return op.fault(
         "P-01",
-        text(op.name(), " needs ", count, " partitions, the core has ",
-             machine.numPartitions),
-        text("split dim 0 into ",
-             (count + machine.numPartitions - 1) / machine.numPartitions,
+        text(op.name(), " needs ", count, " partitions, the core has ", machine.numPartitions),
+        text("split dim 0 into ", (count + machine.numPartitions - 1) / machine.numPartitions,
              " tiles of at most ", machine.numPartitions));
   int64_t last = int64_t(a.partitionStart) + count - 1;
   if (last >= partitions)
     return op.fault("V-01",
-                    text(op.name(), " reaches partition ", last,
-                         ", the tile has ", partitions, " (0 to ",
-                         partitions - 1, ")"),
+                    text(op.name(), " reaches partition ", last, ", the tile has ", partitions,
+                         " (0 to ", partitions - 1, ")"),
                     "clip the slice to the extent of dim 0");
   if (!op.transfer)
     checkStartPartition(op);
@@ -364,8 +348,7 @@ bool checkOperand(const Operand &op) {
   if (!op.onChip()) {
     if (op.access.partitionStart != 0)
       op.fault(kMalformed,
-               text(op.name(), " is in HBM and has start partition ",
-                    op.access.partitionStart));
+               text(op.name(), " is in HBM and has start partition ", op.access.partitionStart));
     // Rows of an HBM tensor are no partitions: an instruction that computes
     // cannot compare them.
     return usable && op.transfer;
@@ -374,6 +357,7 @@ bool checkOperand(const Operand &op) {
   if (!op.transfer)
     checkPatternLimits(op);
   checkColumn(op);
+  checkSizes(op);
   return usable;
 }
 
@@ -393,14 +377,13 @@ bool checkOperands(const InstView &view, const RuleSink &sink) {
     if (i >= view.desc.operands.size()) {
       if (access.present())
         report(sink, kMalformed, int(i),
-               text(view.desc.mnemonic, " takes ", view.desc.operands.size(),
-                    " operands, operand ", i, " is given"));
+               text(view.desc.mnemonic, " takes ", view.desc.operands.size(), " operands, operand ",
+                    i, " is given"));
       continue;
     }
     const OperandDesc &desc = view.desc.operands[i];
     if (access.present()) {
-      usable &= checkOperand(
-          {view, sink, i, desc, access, view.tensors[i], transfer});
+      usable &= checkOperand({view, sink, i, desc, access, view.tensors[i], transfer});
     } else if (!desc.isOptional) {
       report(sink, kMalformed, int(i),
              text(view.desc.mnemonic, " has no '", desc.name, "' operand"),
@@ -413,16 +396,14 @@ bool checkOperands(const InstView &view, const RuleSink &sink) {
 
 namespace {
 
-void reportField(const InstView &view, const RuleSink &sink,
-                 const FieldDesc &field, std::string value,
-                 std::string allowed) {
+void reportField(const InstView &view, const RuleSink &sink, const FieldDesc &field,
+                 std::string value, std::string allowed) {
   report(sink, kMalformed, -1,
-         text("field '", field.name, "' of ", view.desc.mnemonic, " is ", value,
-              ", it takes ", allowed));
+         text("field '", field.name, "' of ", view.desc.mnemonic, " is ", value, ", it takes ",
+              allowed));
 }
 
-bool checkWord(const InstView &view, const RuleSink &sink,
-               const FieldDesc &field, int64_t word) {
+bool checkWord(const InstView &view, const RuleSink &sink, const FieldDesc &field, int64_t word) {
   switch (field.kind) {
   case FieldKind::Bool:
     if (word == 0 || word == 1)
@@ -439,8 +420,7 @@ bool checkWord(const InstView &view, const RuleSink &sink,
   case FieldKind::I32:
     if (word >= INT32_MIN && word <= INT32_MAX)
       return true;
-    reportField(view, sink, field, text(word),
-                text(INT32_MIN, " to ", INT32_MAX));
+    reportField(view, sink, field, text(word), text(INT32_MIN, " to ", INT32_MAX));
     return false;
   case FieldKind::U32:
     if (word >= 0 && word <= UINT32_MAX)
@@ -451,11 +431,9 @@ bool checkWord(const InstView &view, const RuleSink &sink,
     double value = realOf(word);
     // Rounding to fp32 is the field's business; a finite value that would
     // become infinite is a mistake.
-    if (!std::isfinite(value) ||
-        std::fabs(value) <= std::numeric_limits<float>::max())
+    if (!std::isfinite(value) || std::fabs(value) <= std::numeric_limits<float>::max())
       return true;
-    reportField(view, sink, field, text(value),
-                "values in the range of float32");
+    reportField(view, sink, field, text(value), "values in the range of float32");
     return false;
   }
   case FieldKind::F64:

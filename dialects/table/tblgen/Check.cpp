@@ -32,17 +32,16 @@ void checkEnum(const Record *e) {
     StringRef name = c->getValueAsString("name");
     int64_t value = c->getValueAsInt("value");
     if (value < 0 || value > kMaxEnumValue)
-      PrintFatalError(e->getLoc(), "enum '" + e->getValueAsString("cppName") +
-                                       "' value " + Twine(value) + " of '" +
-                                       name + "' does not fit one byte");
+      PrintFatalError(e->getLoc(), "enum '" + e->getValueAsString("cppName") + "' value " +
+                                       Twine(value) + " of '" + name + "' does not fit one byte");
     if (!names.insert(name).second)
       PrintFatalError(e->getLoc(), "enum '" + e->getValueAsString("cppName") +
                                        "' has two cases named '" + name + "'");
     auto [old, isNew] = byValue.try_emplace(value, name);
     if (!isNew)
-      PrintFatalError(e->getLoc(), "enum '" + e->getValueAsString("cppName") +
-                                       "': '" + old->second + "' and '" + name +
-                                       "' share value " + Twine(value));
+      PrintFatalError(e->getLoc(), "enum '" + e->getValueAsString("cppName") + "': '" +
+                                       old->second + "' and '" + name + "' share value " +
+                                       Twine(value));
   }
 }
 
@@ -55,28 +54,27 @@ void checkOperands(const Record *inst, StringSet<> &names) {
     StringRef name = op->getValueAsString("name");
     if (!names.insert(name).second)
       PrintFatalError(inst->getLoc(),
-                      title(inst) + " has two operands or fields named '" +
-                          name + "'");
+                      title(inst) + " has two operands or fields named '" + name + "'");
     if (op->getValueAsListOfDefs("memories").empty())
-      PrintFatalError(inst->getLoc(), title(inst) + ": operand '" + name +
-                                          "' lies in no memory");
+      PrintFatalError(inst->getLoc(), title(inst) + ": operand '" + name + "' lies in no memory");
     if (op->getValueAsListOfDefs("dtypes").empty())
-      PrintFatalError(inst->getLoc(),
-                      title(inst) + ": operand '" + name + "' has no dtype");
+      PrintFatalError(inst->getLoc(), title(inst) + ": operand '" + name + "' has no dtype");
+    int64_t low = op->getValueAsInt("minElements"), high = op->getValueAsInt("maxElements");
+    if (low < 0 || high < low || op->getValueAsInt("maxDims") < 0)
+      PrintFatalError(inst->getLoc(), title(inst) + ": operand '" + name + "' takes " + Twine(low) +
+                                          " to " + Twine(high) + " elements");
   }
 }
 
 void checkField(const Record *inst, const Record *field) {
-  StringRef name = field->getValueAsString("name"),
-            kind = field->getValueAsString("kind"),
+  StringRef name = field->getValueAsString("name"), kind = field->getValueAsString("kind"),
             init = field->getValueAsString("init");
   std::string where = title(inst) + ": field '" + name.str() + "'";
   bool known = StringSwitch<bool>(kind)
                    .Cases({"bool", "enum", "i32", "u32", "f32", "f64"}, true)
                    .Default(false);
   if (!known)
-    PrintFatalError(inst->getLoc(),
-                    where + " has the unknown kind '" + kind + "'");
+    PrintFatalError(inst->getLoc(), where + " has the unknown kind '" + kind + "'");
   if (field->getValueAsInt("words") < 1)
     PrintFatalError(inst->getLoc(), where + " has no words");
   if (kind == "enum") {
@@ -84,8 +82,7 @@ void checkField(const Record *inst, const Record *field) {
       PrintFatalError(inst->getLoc(), where + " names no enum");
     const Record *e = field->getValueAsDef("enumType");
     if (!init.empty() && !findCase(e, init))
-      PrintFatalError(inst->getLoc(), where + " default '" + init +
-                                          "' is not a case of '" +
+      PrintFatalError(inst->getLoc(), where + " default '" + init + "' is not a case of '" +
                                           e->getValueAsString("cppName") + "'");
     return;
   }
@@ -93,28 +90,25 @@ void checkField(const Record *inst, const Record *field) {
     return;
   int64_t whole;
   double real;
-  bool ok = StringSwitch<bool>(kind)
-                .Case("bool", init == "true" || init == "false")
-                .Cases({"i32", "u32"}, !init.getAsInteger(10, whole) &&
-                                           (kind == "i32" || whole >= 0))
-                .Default(!init.getAsDouble(real));
+  bool ok =
+      StringSwitch<bool>(kind)
+          .Case("bool", init == "true" || init == "false")
+          .Cases({"i32", "u32"}, !init.getAsInteger(10, whole) && (kind == "i32" || whole >= 0))
+          .Default(!init.getAsDouble(real));
   if (!ok)
-    PrintFatalError(inst->getLoc(), where + " default '" + init +
-                                        "' is not a value of kind '" + kind +
-                                        "'");
+    PrintFatalError(inst->getLoc(),
+                    where + " default '" + init + "' is not a value of kind '" + kind + "'");
 }
 
 void checkRules(const Record *inst, const StringSet<> &catalogue) {
   StringSet<> seen;
   for (const Record *rule : inst->getValueAsListOfDefs("rules")) {
-    StringRef id = rule->getValueAsString("id"),
-              check = rule->getValueAsString("check");
+    StringRef id = rule->getValueAsString("id"), check = rule->getValueAsString("check");
     if (!catalogue.contains(id))
-      PrintFatalError(inst->getLoc(), title(inst) + ": rule id '" + id +
-                                          "' is not in the rule catalogue");
-    if (!seen.insert(check).second)
       PrintFatalError(inst->getLoc(),
-                      title(inst) + " runs rule '" + check + "' twice");
+                      title(inst) + ": rule id '" + id + "' is not in the rule catalogue");
+    if (!seen.insert(check).second)
+      PrintFatalError(inst->getLoc(), title(inst) + " runs rule '" + check + "' twice");
   }
 }
 
@@ -122,30 +116,24 @@ void checkCosts(const Record *inst) {
   StringSet<> legal, priced;
   for (const Record *e : inst->getValueAsListOfDefs("engines"))
     if (!legal.insert(e->getValueAsString("name")).second)
-      PrintFatalError(inst->getLoc(), title(inst) + " lists engine '" +
-                                          e->getValueAsString("name") +
-                                          "' twice");
+      PrintFatalError(inst->getLoc(),
+                      title(inst) + " lists engine '" + e->getValueAsString("name") + "' twice");
   if (legal.empty())
     PrintFatalError(inst->getLoc(), title(inst) + " runs on no engine");
   for (const Record *cost : inst->getValueAsListOfDefs("costs")) {
     StringRef engine = cost->getValueAsString("engine");
     if (!legal.contains(engine))
-      PrintFatalError(inst->getLoc(), title(inst) + " has a cost for engine '" +
-                                          engine + "', which does not run it");
+      PrintFatalError(inst->getLoc(), title(inst) + " has a cost for engine '" + engine +
+                                          "', which does not run it");
     if (!priced.insert(engine).second)
-      PrintFatalError(inst->getLoc(), title(inst) +
-                                          " has two costs for engine '" +
-                                          engine + "'");
-    if (cost->getValueAsInt("perElementDen") <= 0 ||
-        cost->getValueAsInt("perElementNum") < 0)
-      PrintFatalError(inst->getLoc(),
-                      title(inst) + ": the cost per element on engine '" +
-                          engine + "' is not a positive fraction");
+      PrintFatalError(inst->getLoc(), title(inst) + " has two costs for engine '" + engine + "'");
+    if (cost->getValueAsInt("perElementDen") <= 0 || cost->getValueAsInt("perElementNum") < 0)
+      PrintFatalError(inst->getLoc(), title(inst) + ": the cost per element on engine '" + engine +
+                                          "' is not a positive fraction");
   }
   for (const Record *e : inst->getValueAsListOfDefs("engines"))
     if (!priced.contains(e->getValueAsString("name")))
-      PrintFatalError(inst->getLoc(), title(inst) +
-                                          " has no cost for engine '" +
+      PrintFatalError(inst->getLoc(), title(inst) + " has no cost for engine '" +
                                           e->getValueAsString("name") + "'");
 }
 
@@ -158,8 +146,8 @@ void checkTable(const RecordKeeper &records) {
   StringSet<> catalogue;
   for (const Record *r : records.getAllDerivedDefinitions("RuleText"))
     if (!catalogue.insert(r->getValueAsString("id")).second)
-      PrintFatalError(r->getLoc(), "rule '" + r->getValueAsString("id") +
-                                       "' stands twice in the catalogue");
+      PrintFatalError(r->getLoc(),
+                      "rule '" + r->getValueAsString("id") + "' stands twice in the catalogue");
 
   std::map<int64_t, StringRef> opcodes;
   StringSet<> mnemonics, cppNames;
@@ -167,27 +155,23 @@ void checkTable(const RecordKeeper &records) {
     StringRef mnemonic = inst->getValueAsString("mnemonic");
     int64_t opcode = inst->getValueAsInt("opcode");
     if (opcode < 1 || opcode > kMaxOpcode)
-      PrintFatalError(inst->getLoc(), title(inst) + ": opcode " +
-                                          Twine(opcode) + " is outside 1 to " +
-                                          Twine(kMaxOpcode));
+      PrintFatalError(inst->getLoc(), title(inst) + ": opcode " + Twine(opcode) +
+                                          " is outside 1 to " + Twine(kMaxOpcode));
     auto [old, isNew] = opcodes.try_emplace(opcode, mnemonic);
     if (!isNew)
-      PrintFatalError(inst->getLoc(), title(inst) + " uses opcode " +
-                                          Twine(opcode) + " of '" +
-                                          old->second + "'");
+      PrintFatalError(inst->getLoc(),
+                      title(inst) + " uses opcode " + Twine(opcode) + " of '" + old->second + "'");
     if (!mnemonics.insert(mnemonic).second)
       PrintFatalError(inst->getLoc(), title(inst) + " is defined twice");
     if (!cppNames.insert(inst->getValueAsString("cppName")).second)
       PrintFatalError(inst->getLoc(), title(inst) + " uses the C++ name '" +
-                                          inst->getValueAsString("cppName") +
-                                          "' of another one");
+                                          inst->getValueAsString("cppName") + "' of another one");
     StringSet<> names;
     checkOperands(inst, names);
     for (const Record *field : inst->getValueAsListOfDefs("fields")) {
       if (!names.insert(field->getValueAsString("name")).second)
-        PrintFatalError(inst->getLoc(),
-                        title(inst) + " has two operands or fields named '" +
-                            field->getValueAsString("name") + "'");
+        PrintFatalError(inst->getLoc(), title(inst) + " has two operands or fields named '" +
+                                            field->getValueAsString("name") + "'");
       checkField(inst, field);
     }
     checkRules(inst, catalogue);

@@ -24,7 +24,9 @@ namespace kiln::tblgen {
 void checkTable(const llvm::RecordKeeper &records);
 
 void emitEnums(llvm::raw_ostream &os,
-               const llvm::RecordKeeper &records); // enum classes, capacities
+               const llvm::RecordKeeper &records); // enum classes
+void emitOpcodes(llvm::raw_ostream &os,
+                 const llvm::RecordKeeper &records); // enum Opcode, capacities
 void emitEnumCases(llvm::raw_ostream &os,
                    const llvm::RecordKeeper &records); // EnumCase arrays
 void emitEnumTables(llvm::raw_ostream &os,
@@ -37,21 +39,23 @@ void emitInstDescs(llvm::raw_ostream &os,
                    const llvm::RecordKeeper &records); // InstDesc of each row
 void emitArgs(llvm::raw_ostream &os,
               const llvm::RecordKeeper &records); // typed argument structs
+void emitTileFunctions(llvm::raw_ostream &os,
+                       const llvm::RecordKeeper &records); // one semantic function a row
+void emitHandlers(llvm::raw_ostream &os,
+                  const llvm::RecordKeeper &records); // handlers calling them
 void emitRuleDecls(llvm::raw_ostream &os,
                    const llvm::RecordKeeper &records); // one function a rule
 void emitRuleDispatch(llvm::raw_ostream &os,
                       const llvm::RecordKeeper &records); // rules of each row
-void emitCatalogue(
-    llvm::raw_ostream &os,
-    const llvm::RecordKeeper &records); // texts of `kiln explain`
+void emitCatalogue(llvm::raw_ostream &os,
+                   const llvm::RecordKeeper &records); // texts of `kiln explain`
 void emitManual(llvm::raw_ostream &os,
                 const llvm::RecordKeeper &records); // the reference page
 void emitExamples(llvm::raw_ostream &os,
                   const llvm::RecordKeeper &records); // one example a line
 
 /// Instruction records in opcode order.
-std::vector<const llvm::Record *>
-instructions(const llvm::RecordKeeper &records);
+std::vector<const llvm::Record *> instructions(const llvm::RecordKeeper &records);
 /// "bitwise_and" -> "BitwiseAnd".
 std::string camelCase(llvm::StringRef snake);
 /// "is_transpose" -> "isTranspose".
@@ -64,8 +68,7 @@ std::string quoted(llvm::StringRef text);
 /// removed.
 std::string dedent(llvm::StringRef text);
 /// The case of `enumRecord` spelled `name`, or null.
-const llvm::Record *findCase(const llvm::Record *enumRecord,
-                             llvm::StringRef name);
+const llvm::Record *findCase(const llvm::Record *enumRecord, llvm::StringRef name);
 
 } // namespace kiln::tblgen
 

@@ -26,15 +26,13 @@ std::string enumCpp(const Record *field) {
 
 /// The default as an expression of the representation in Instruction::fields.
 std::string initExpr(const Record *field) {
-  StringRef kind = field->getValueAsString("kind"),
-            init = field->getValueAsString("init");
+  StringRef kind = field->getValueAsString("kind"), init = field->getValueAsString("init");
   if (init.empty())
     return "0";
   if (kind == "bool")
     return init == "true" ? "1" : "0";
   if (kind == "enum")
-    return itostr(findCase(field->getValueAsDef("enumType"), init)
-                      ->getValueAsInt("value"));
+    return itostr(findCase(field->getValueAsDef("enumType"), init)->getValueAsInt("value"));
   if (kind == "f32" || kind == "f64")
     return "__builtin_bit_cast(int64_t, double(" + init.str() + "))";
   return init.str();
@@ -61,11 +59,11 @@ void emitOperandDescs(raw_ostream &os, const Record *inst) {
     return;
   os << "static constexpr OperandDesc k" << cpp << "Operands[] = {\n";
   for (const Record *op : operands)
-    os << "    {" << quoted(op->getValueAsString("name")) << ", "
-       << flag(op, "isOutput") << ", " << flag(op, "isOptional") << ", "
-       << flag(op, "isColumn") << ", " << bits(op, "memories") << ", "
-       << bits(op, "dtypes") << ", " << quoted(op->getValueAsString("doc"))
-       << "},\n";
+    os << "    {" << quoted(op->getValueAsString("name")) << ", " << flag(op, "isOutput") << ", "
+       << flag(op, "isOptional") << ", " << flag(op, "isColumn") << ", " << bits(op, "memories")
+       << ", " << bits(op, "dtypes") << ", " << op->getValueAsInt("minElements") << ", "
+       << op->getValueAsInt("maxElements") << ", " << op->getValueAsInt("maxDims") << ", "
+       << quoted(op->getValueAsString("doc")) << "},\n";
   os << "};\n";
 }
 
@@ -73,17 +71,14 @@ void emitFieldDescs(raw_ostream &os, const Record *inst) {
   auto fields = inst->getValueAsListOfDefs("fields");
   if (fields.empty())
     return;
-  os << "static constexpr FieldDesc k" << inst->getValueAsString("cppName")
-     << "Fields[] = {\n";
+  os << "static constexpr FieldDesc k" << inst->getValueAsString("cppName") << "Fields[] = {\n";
   int64_t word = 0;
   for (const Record *f : fields) {
     StringRef kind = f->getValueAsString("kind");
-    os << "    {" << quoted(f->getValueAsString("name")) << ", "
-       << kindExpr(kind) << ", " << word << ", " << f->getValueAsInt("words")
-       << ", " << (f->getValueAsString("init").empty() ? "true" : "false")
-       << ", " << initExpr(f) << ", "
-       << (kind == "enum" ? "EnumCases(k" + enumCpp(f) + "Cases)"
-                          : std::string("EnumCases()"))
+    os << "    {" << quoted(f->getValueAsString("name")) << ", " << kindExpr(kind) << ", " << word
+       << ", " << f->getValueAsInt("words") << ", "
+       << (f->getValueAsString("init").empty() ? "true" : "false") << ", " << initExpr(f) << ", "
+       << (kind == "enum" ? "EnumCases(k" + enumCpp(f) + "Cases)" : std::string("EnumCases()"))
        << ", " << quoted(f->getValueAsString("doc")) << "},\n";
     word += f->getValueAsInt("words");
   }
@@ -106,12 +101,9 @@ void emitRuleAndCostDescs(raw_ostream &os, const Record *inst) {
   os << "static constexpr CostDesc k" << cpp << "Costs[] = {\n";
   for (const Record *c : inst->getValueAsListOfDefs("costs"))
     os << "    {Engine::" << camelCase(c->getValueAsString("engine")) << ", "
-       << c->getValueAsInt("perElementNum") << ", "
-       << c->getValueAsInt("perElementDen") << ", "
-       << c->getValueAsInt("issueCycles") << ", "
-       << c->getValueAsInt("latencyCycles") << ", "
-       << c->getValueAsInt("floorCycles") << ", "
-       << quoted(c->getValueAsString("source")) << ", "
+       << c->getValueAsInt("perElementNum") << ", " << c->getValueAsInt("perElementDen") << ", "
+       << c->getValueAsInt("issueCycles") << ", " << c->getValueAsInt("latencyCycles") << ", "
+       << c->getValueAsInt("floorCycles") << ", " << quoted(c->getValueAsString("source")) << ", "
        << quoted(c->getValueAsString("confidence")) << "},\n";
   os << "};\n";
 }
@@ -139,9 +131,8 @@ void emitArgsStruct(raw_ostream &os, const Record *inst) {
      << "Args {\n  static constexpr Opcode opcode = Opcode::" << cpp << ";\n";
   unsigned index = 0;
   for (const Record *op : inst->getValueAsListOfDefs("operands"))
-    os << "  static constexpr unsigned "
-       << camelBack(op->getValueAsString("name")) << " = " << index++
-       << "; ///< " << op->getValueAsString("doc") << "\n";
+    os << "  static constexpr unsigned " << camelBack(op->getValueAsString("name")) << " = "
+       << index++ << "; ///< " << op->getValueAsString("doc") << "\n";
   std::string assigns;
   int64_t word = 0;
   for (const Record *f : inst->getValueAsListOfDefs("fields")) {
@@ -155,21 +146,32 @@ void emitArgsStruct(raw_ostream &os, const Record *inst) {
                                             : type + "(" + raw + ")";
     };
     if (words == 1) {
-      os << "  " << type << " " << name << "; ///< "
-         << f->getValueAsString("doc") << "\n";
+      os << "  " << type << " " << name << "; ///< " << f->getValueAsString("doc") << "\n";
       assigns += "    " + name + " = " + value(Twine(word)) + ";\n";
     } else {
-      os << "  std::array<" << type << ", " << words << "> " << name
-         << "; ///< " << f->getValueAsString("doc") << "\n";
+      os << "  std::array<" << type << ", " << words << "> " << name << "; ///< "
+         << f->getValueAsString("doc") << "\n";
       for (int64_t w = 0; w < words; ++w)
-        assigns += "    " + name + "[" + itostr(w) +
-                   "] = " + value(Twine(word + w)) + ";\n";
+        assigns += "    " + name + "[" + itostr(w) + "] = " + value(Twine(word + w)) + ";\n";
     }
     word += words;
   }
-  os << "  explicit " << cpp
-     << "Args([[maybe_unused]] const Instruction &inst) {\n"
+  os << "  explicit " << cpp << "Args([[maybe_unused]] const Instruction &inst) {\n"
      << assigns << "  }\n};\n\n";
+}
+
+/// The function of runtime/lib/Semantics that a row's handler calls.
+std::string tileFunction(const Record *inst) {
+  return camelBack(inst->getValueAsString("cppName"));
+}
+
+/// How a tile function takes a field.
+std::string parameterType(const Record *field) {
+  bool isEnum = field->getValueAsString("kind") == "enum";
+  std::string type = isEnum ? "kiln::isa::" + enumCpp(field) : memberType(field);
+  if (int64_t words = field->getValueAsInt("words"); words > 1)
+    return "const std::array<" + type + ", " + itostr(words) + "> &";
+  return type;
 }
 
 } // namespace
@@ -177,8 +179,7 @@ void emitArgsStruct(raw_ostream &os, const Record *inst) {
 void emitInstList(raw_ostream &os, const RecordKeeper &records) {
   for (const Record *inst : instructions(records))
     os << "KILN_INST(" << inst->getValueAsString("cppName") << ", "
-       << inst->getValueAsString("mnemonic") << ", "
-       << inst->getValueAsInt("opcode") << ")\n";
+       << inst->getValueAsString("mnemonic") << ", " << inst->getValueAsInt("opcode") << ")\n";
 }
 
 void emitInstDescs(raw_ostream &os, const RecordKeeper &records) {
@@ -192,20 +193,66 @@ void emitInstDescs(raw_ostream &os, const RecordKeeper &records) {
   for (const Record *inst : instructions(records))
     os << "    {Opcode::" << inst->getValueAsString("cppName") << ", "
        << quoted(inst->getValueAsString("mnemonic")) << ", "
-       << quoted(inst->getValueAsString("summary")) << ", "
-       << spanOf(inst, "engines", "Engines") << ", "
-       << spanOf(inst, "operands", "Operands") << ", "
-       << spanOf(inst, "fields", "Fields") << ", "
-       << spanOf(inst, "rules", "Rules") << ", "
-       << spanOf(inst, "costs", "Costs") << ", "
-       << quoted(inst->getValueAsString("spec")) << ", "
-       << flag(inst, "isInternal") << "},\n";
+       << quoted(inst->getValueAsString("summary")) << ", " << spanOf(inst, "engines", "Engines")
+       << ", " << spanOf(inst, "operands", "Operands") << ", " << spanOf(inst, "fields", "Fields")
+       << ", " << spanOf(inst, "rules", "Rules") << ", " << spanOf(inst, "costs", "Costs") << ", "
+       << quoted(inst->getValueAsString("spec")) << ", " << flag(inst, "isInternal") << "},\n";
   os << "};\n";
 }
 
 void emitArgs(raw_ostream &os, const RecordKeeper &records) {
   for (const Record *inst : instructions(records))
     emitArgsStruct(os, inst);
+}
+
+void emitTileFunctions(raw_ostream &os, const RecordKeeper &records) {
+  for (const Record *inst : instructions(records)) {
+    if (!inst->getValueAsBit("isTileFunction"))
+      continue;
+    SmallVector<std::string> parameters;
+    for (const Record *f : inst->getValueAsListOfDefs("fields"))
+      parameters.push_back(parameterType(f) + " " + camelBack(f->getValueAsString("name")));
+    for (bool output : {false, true})
+      for (const Record *op : inst->getValueAsListOfDefs("operands")) {
+        if (op->getValueAsBit("isOutput") != output)
+          continue;
+        parameters.push_back((output ? "const Tile " : "const ConstTile ") +
+                             std::string(op->getValueAsBit("isOptional") ? "*" : "&") +
+                             camelBack(op->getValueAsString("name")));
+      }
+    os << "/// " << inst->getValueAsString("summary") << ".\nvoid " << tileFunction(inst) << "("
+       << join(parameters, ", ") << ");\n";
+  }
+}
+
+void emitHandlers(raw_ostream &os, const RecordKeeper &records) {
+  for (const Record *inst : instructions(records)) {
+    if (!inst->getValueAsBit("isTileFunction"))
+      continue;
+    StringRef cpp = inst->getValueAsString("cppName");
+    os << "Status kilnrt::exec" << cpp << "(Core &core, const Operation &op, const isa::" << cpp
+       << "Args &args) {\n";
+    SmallVector<std::string> values;
+    for (const Record *f : inst->getValueAsListOfDefs("fields"))
+      values.push_back("args." + camelBack(f->getValueAsString("name")));
+    for (bool output : {false, true})
+      for (const Record *op : inst->getValueAsListOfDefs("operands")) {
+        if (op->getValueAsBit("isOutput") != output)
+          continue;
+        std::string name = camelBack(op->getValueAsString("name"));
+        std::string tile =
+            std::string("core.") + (output ? "output" : "input") + "(op, args." + name + ")";
+        if (!op->getValueAsBit("isOptional")) {
+          values.push_back(tile);
+          continue;
+        }
+        os << "  " << (output ? "Tile " : "ConstTile ") << name << "Tile;\n  if (core.has(op, args."
+           << name << "))\n    " << name << "Tile = " << tile << ";\n";
+        values.push_back("core.has(op, args." + name + ") ? &" + name + "Tile : nullptr");
+      }
+    os << "  " << tileFunction(inst) << "(" << join(values, ", ")
+       << ");\n  return Status::ok();\n}\n\n";
+  }
 }
 
 void emitRuleDecls(raw_ostream &os, const RecordKeeper &records) {

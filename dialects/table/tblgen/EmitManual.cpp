@@ -17,39 +17,46 @@ std::string names(const std::vector<const Record *> &cases) {
   return out;
 }
 
+/// ", 8 to 16384 elements, 2 free dims" where the operand has such limits.
+std::string sizes(const Record *operand) {
+  int64_t low = operand->getValueAsInt("minElements"), high = operand->getValueAsInt("maxElements"),
+          dims = operand->getValueAsInt("maxDims");
+  std::string out;
+  if (high > 0)
+    out = ", " + (low == high ? std::string() : itostr(low) + " to ") + itostr(high) + " elements";
+  if (dims > 0)
+    out += ", at most " + itostr(dims) + " free dims";
+  return out;
+}
+
 void emitInstruction(raw_ostream &os, const Record *inst) {
   os << "\n## " << inst->getValueAsString("mnemonic") << "\n\n"
      << inst->getValueAsString("summary")
      << ". Engines: " << names(inst->getValueAsListOfDefs("engines"))
-     << " (the first is the default). Opcode " << inst->getValueAsInt("opcode")
-     << ".\n\n"
+     << " (the first is the default). Opcode " << inst->getValueAsInt("opcode") << ".\n\n"
      << dedent(inst->getValueAsString("description")) << "\n";
-  if (auto operands = inst->getValueAsListOfDefs("operands");
-      !operands.empty()) {
+  if (auto operands = inst->getValueAsListOfDefs("operands"); !operands.empty()) {
     os << "| operand | | memory | dtypes | what |\n|---|---|---|---|---|\n";
     for (const Record *op : operands)
       os << "| `" << op->getValueAsString("name") << "` | "
          << (op->getValueAsBit("isOutput") ? "out" : "in")
          << (op->getValueAsBit("isOptional") ? ", optional" : "")
-         << (op->getValueAsBit("isColumn") ? ", [P, 1]" : "") << " | "
+         << (op->getValueAsBit("isColumn") ? ", [P, 1]" : "") << sizes(op) << " | "
          << names(op->getValueAsListOfDefs("memories")) << " | "
-         << names(op->getValueAsListOfDefs("dtypes")) << " | "
-         << op->getValueAsString("doc") << " |\n";
+         << names(op->getValueAsListOfDefs("dtypes")) << " | " << op->getValueAsString("doc")
+         << " |\n";
     os << "\n";
   }
   if (auto fields = inst->getValueAsListOfDefs("fields"); !fields.empty()) {
     os << "| field | kind | default | what |\n|---|---|---|---|\n";
     for (const Record *f : fields) {
-      StringRef kind = f->getValueAsString("kind"),
-                init = f->getValueAsString("init");
+      StringRef kind = f->getValueAsString("kind"), init = f->getValueAsString("init");
       os << "| `" << f->getValueAsString("name") << "` | "
-         << (kind == "enum"
-                 ? f->getValueAsDef("enumType")->getValueAsString("cppName")
-                 : kind);
+         << (kind == "enum" ? f->getValueAsDef("enumType")->getValueAsString("cppName") : kind);
       if (int64_t words = f->getValueAsInt("words"); words > 1)
         os << " x " << words;
-      os << " | " << (init.empty() ? "required" : init) << " | "
-         << f->getValueAsString("doc") << " |\n";
+      os << " | " << (init.empty() ? "required" : init) << " | " << f->getValueAsString("doc")
+         << " |\n";
     }
     os << "\n";
   }
@@ -58,8 +65,7 @@ void emitInstruction(raw_ostream &os, const Record *inst) {
     interleave(
         rules, os,
         [&](const Record *r) {
-          os << r->getValueAsString("id") << " (" << r->getValueAsString("text")
-             << ")";
+          os << r->getValueAsString("id") << " (" << r->getValueAsString("text") << ")";
         },
         "; ");
     os << ".\n\n";
@@ -68,18 +74,15 @@ void emitInstruction(raw_ostream &os, const Record *inst) {
         "|\n|---|---|---|---|\n";
   for (const Record *c : inst->getValueAsListOfDefs("costs")) {
     std::string perElement;
-    int64_t num = c->getValueAsInt("perElementNum"),
-            den = c->getValueAsInt("perElementDen");
+    int64_t num = c->getValueAsInt("perElementNum"), den = c->getValueAsInt("perElementDen");
     if (num > 0)
       perElement = (num == den ? std::string("N")
                     : den == 1 ? itostr(num) + "N"
                                : itostr(num) + "N/" + itostr(den)) +
                    " + ";
-    os << "| " << c->getValueAsString("engine") << " | max("
-       << c->getValueAsInt("floorCycles") << ", " << perElement
-       << c->getValueAsInt("issueCycles") << ") | " << perElement
-       << c->getValueAsInt("latencyCycles") << " | "
-       << c->getValueAsString("source") << " ("
+    os << "| " << c->getValueAsString("engine") << " | max(" << c->getValueAsInt("floorCycles")
+       << ", " << perElement << c->getValueAsInt("issueCycles") << ") | " << perElement
+       << c->getValueAsInt("latencyCycles") << " | " << c->getValueAsString("source") << " ("
        << c->getValueAsString("confidence") << ") |\n";
   }
   if (!inst->getValueAsBit("isInternal"))
@@ -96,33 +99,26 @@ void emitManual(raw_ostream &os, const RecordKeeper &records) {
     emitInstruction(os, inst);
   os << "\n## Operators\n\n| name | meaning | class | reduction "
         "|\n|---|---|---|---|\n";
-  for (const Record *c :
-       records.getDef("AluOpEnum")->getValueAsListOfDefs("cases"))
-    os << "| `" << c->getValueAsString("name") << "` | "
-       << c->getValueAsString("doc") << " | "
+  for (const Record *c : records.getDef("AluOpEnum")->getValueAsListOfDefs("cases"))
+    os << "| `" << c->getValueAsString("name") << "` | " << c->getValueAsString("doc") << " | "
        << (c->getValueAsBit("isBitvec") ? "bitvec" : "arithmetic")
        << (c->getValueAsBit("isUnary") ? ", unary" : "") << " | "
        << (c->getValueAsBit("isReduction") ? "yes" : "no") << " |\n";
   os << "\n## Functions of the Scalar Engine\n\n| name | formula | valid input "
         "|\n|---|---|---|\n";
-  for (const Record *c :
-       records.getDef("ActFnEnum")->getValueAsListOfDefs("cases")) {
+  for (const Record *c : records.getDef("ActFnEnum")->getValueAsListOfDefs("cases")) {
     StringRef low = c->getValueAsString("low");
-    os << "| `" << c->getValueAsString("name") << "` | "
-       << c->getValueAsString("doc") << " | "
+    os << "| `" << c->getValueAsString("name") << "` | " << c->getValueAsString("doc") << " | "
        << (low.empty() ? std::string("all")
-                       : "[" + low.str() + ", " +
-                             c->getValueAsString("high").str() + "]")
+                       : "[" + low.str() + ", " + c->getValueAsString("high").str() + "]")
        << " |\n";
   }
   os << "\n## Machine\n\n| name | value | unit | what | source "
         "|\n|---|---|---|---|---|\n";
   for (const Record *r : records.getAllDerivedDefinitions("MachineConst"))
-    os << "| `" << r->getValueAsString("name") << "` | "
-       << r->getValueAsInt("value") << " | " << r->getValueAsString("unit")
-       << " | " << r->getValueAsString("doc") << " | "
-       << r->getValueAsString("source") << " ("
-       << r->getValueAsString("confidence") << ") |\n";
+    os << "| `" << r->getValueAsString("name") << "` | " << r->getValueAsInt("value") << " | "
+       << r->getValueAsString("unit") << " | " << r->getValueAsString("doc") << " | "
+       << r->getValueAsString("source") << " (" << r->getValueAsString("confidence") << ") |\n";
 }
 
 } // namespace kiln::tblgen

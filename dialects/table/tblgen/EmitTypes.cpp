@@ -19,23 +19,24 @@ std::string casesFunction(const Record *e) {
 
 void emitEnums(raw_ostream &os, const RecordKeeper &records) {
   for (const Record *e : records.getAllDerivedDefinitions("TableEnum")) {
-    os << "/// " << e->getValueAsString("doc") << "\nenum class "
-       << e->getValueAsString("cppName") << " : uint8_t {\n";
+    os << "/// " << e->getValueAsString("doc") << "\nenum class " << e->getValueAsString("cppName")
+       << " : uint8_t {\n";
     for (const Record *c : e->getValueAsListOfDefs("cases"))
-      os << "  " << enumerator(c) << " = " << c->getValueAsInt("value")
-         << ", ///< " << c->getValueAsString("doc") << "\n";
+      os << "  " << enumerator(c) << " = " << c->getValueAsInt("value") << ", ///< "
+         << c->getValueAsString("doc") << "\n";
     os << "};\n\n";
   }
+}
+
+void emitOpcodes(raw_ostream &os, const RecordKeeper &records) {
   os << "/// Instructions of the table. A released number is never "
         "reused.\nenum class Opcode : uint16_t {\n";
   size_t operands = 1;
   int64_t words = 1;
   for (const Record *inst : instructions(records)) {
-    os << "  " << inst->getValueAsString("cppName") << " = "
-       << inst->getValueAsInt("opcode") << ", ///< "
-       << inst->getValueAsString("summary") << "\n";
-    operands =
-        std::max(operands, inst->getValueAsListOfDefs("operands").size());
+    os << "  " << inst->getValueAsString("cppName") << " = " << inst->getValueAsInt("opcode")
+       << ", ///< " << inst->getValueAsString("summary") << "\n";
+    operands = std::max(operands, inst->getValueAsListOfDefs("operands").size());
     int64_t own = 0;
     for (const Record *f : inst->getValueAsListOfDefs("fields"))
       own += f->getValueAsInt("words");
@@ -48,12 +49,10 @@ void emitEnums(raw_ostream &os, const RecordKeeper &records) {
 
 void emitEnumCases(raw_ostream &os, const RecordKeeper &records) {
   for (const Record *e : records.getAllDerivedDefinitions("TableEnum")) {
-    os << "static constexpr EnumCase k" << e->getValueAsString("cppName")
-       << "Cases[] = {\n";
+    os << "static constexpr EnumCase k" << e->getValueAsString("cppName") << "Cases[] = {\n";
     for (const Record *c : e->getValueAsListOfDefs("cases"))
-      os << "    {" << quoted(c->getValueAsString("name")) << ", "
-         << c->getValueAsInt("value") << ", "
-         << quoted(c->getValueAsString("doc")) << "},\n";
+      os << "    {" << quoted(c->getValueAsString("name")) << ", " << c->getValueAsInt("value")
+         << ", " << quoted(c->getValueAsString("doc")) << "},\n";
     os << "};\n";
   }
 }
@@ -61,72 +60,56 @@ void emitEnumCases(raw_ostream &os, const RecordKeeper &records) {
 void emitEnumTables(raw_ostream &os, const RecordKeeper &records) {
   for (const Record *e : records.getAllDerivedDefinitions("TableEnum")) {
     StringRef cpp = e->getValueAsString("cppName");
-    os << "EnumCases " << casesFunction(e) << "() { return k" << cpp
-       << "Cases; }\n"
+    os << "EnumCases " << casesFunction(e) << "() { return k" << cpp << "Cases; }\n"
        << "std::string_view name(" << cpp << " v) { return nameOf(k" << cpp
        << "Cases, uint32_t(v)); }\n\n";
   }
   os << "static constexpr DTypeInfo kDTypes[] = {\n";
-  for (const Record *c :
-       records.getDef("DtypeEnum")->getValueAsListOfDefs("cases"))
+  for (const Record *c : records.getDef("DtypeEnum")->getValueAsListOfDefs("cases"))
     os << "    {" << quoted(c->getValueAsString("name")) << ", "
-       << quoted(c->getValueAsString("mlirName")) << ", "
-       << c->getValueAsInt("bytes") << ", "
+       << quoted(c->getValueAsString("mlirName")) << ", " << c->getValueAsInt("bytes") << ", "
        << (c->getValueAsBit("isFloat") ? "true" : "false") << "},\n";
   os << "};\n\nstatic constexpr AluOpInfo kAluOps[] = {\n";
-  for (const Record *c :
-       records.getDef("AluOpEnum")->getValueAsListOfDefs("cases"))
+  for (const Record *c : records.getDef("AluOpEnum")->getValueAsListOfDefs("cases"))
     os << "    {" << quoted(c->getValueAsString("name")) << ", "
-       << quoted(c->getValueAsString("doc")) << ", "
-       << c->getValueAsBit("isBitvec") << ", " << c->getValueAsBit("isUnary")
-       << ", " << c->getValueAsBit("isReduction") << "},\n";
+       << quoted(c->getValueAsString("doc")) << ", " << c->getValueAsBit("isBitvec") << ", "
+       << c->getValueAsBit("isUnary") << ", " << c->getValueAsBit("isReduction") << "},\n";
   os << "};\n\nstatic constexpr ActFnInfo kActFns[] = {\n";
-  for (const Record *c :
-       records.getDef("ActFnEnum")->getValueAsListOfDefs("cases")) {
-    StringRef low = c->getValueAsString("low"),
-              high = c->getValueAsString("high");
+  for (const Record *c : records.getDef("ActFnEnum")->getValueAsListOfDefs("cases")) {
+    StringRef low = c->getValueAsString("low"), high = c->getValueAsString("high");
     os << "    {" << quoted(c->getValueAsString("name")) << ", "
        << quoted(c->getValueAsString("doc")) << ", "
-       << (low.empty() ? "-std::numeric_limits<float>::infinity()"
-                       : low.str() + "f")
-       << ", "
-       << (high.empty() ? "std::numeric_limits<float>::infinity()"
-                        : high.str() + "f")
-       << "},\n";
+       << (low.empty() ? "-std::numeric_limits<float>::infinity()" : low.str() + "f") << ", "
+       << (high.empty() ? "std::numeric_limits<float>::infinity()" : high.str() + "f") << "},\n";
   }
   os << "};\n\nstatic constexpr struct {\n  Engine engine;\n  EngineInfo "
         "info;\n} kEngines[] = {\n";
   for (const Record *c : records.getAllDerivedDefinitions("EngineRec"))
-    os << "    {Engine::" << enumerator(c) << ", {"
-       << quoted(c->getValueAsString("name")) << ", "
-       << quoted(c->getValueAsString("shortName")) << ", "
-       << c->getValueAsInt("clockMHz") << "}},\n";
+    os << "    {Engine::" << enumerator(c) << ", {" << quoted(c->getValueAsString("name")) << ", "
+       << quoted(c->getValueAsString("shortName")) << ", " << c->getValueAsInt("clockMHz")
+       << "}},\n";
   os << "};\n";
 }
 
 void emitMachine(raw_ostream &os, const RecordKeeper &records) {
   for (const Record *r : records.getAllDerivedDefinitions("MachineConst"))
-    os << "/// " << r->getValueAsString("doc") << " ["
-       << r->getValueAsString("unit") << "; "
-       << r->getValueAsString("confidence") << ": "
-       << r->getValueAsString("source") << "]\n"
+    os << "/// " << r->getValueAsString("doc") << " [" << r->getValueAsString("unit") << "; "
+       << r->getValueAsString("confidence") << ": " << r->getValueAsString("source") << "]\n"
        << "static constexpr int64_t " << r->getValueAsString("name") << " = "
        << r->getValueAsInt("value") << ";\n";
 }
 
 void emitCatalogue(raw_ostream &os, const RecordKeeper &records) {
-  std::vector<const Record *> texts(
-      records.getAllDerivedDefinitions("RuleText").begin(),
-      records.getAllDerivedDefinitions("RuleText").end());
+  std::vector<const Record *> texts(records.getAllDerivedDefinitions("RuleText").begin(),
+                                    records.getAllDerivedDefinitions("RuleText").end());
   std::sort(texts.begin(), texts.end(), [](const Record *a, const Record *b) {
     return a->getValueAsString("id") < b->getValueAsString("id");
   });
   os << "static constexpr RuleText kCatalogue[] = {\n";
   for (const Record *r : texts)
     os << "    {" << quoted(r->getValueAsString("id")) << ",\n     "
-       << quoted(r->getValueAsString("title")) << ",\n     "
-       << quoted(r->getValueAsString("why")) << ",\n     "
-       << quoted(r->getValueAsString("wayOut")) << "},\n";
+       << quoted(r->getValueAsString("title")) << ",\n     " << quoted(r->getValueAsString("why"))
+       << ",\n     " << quoted(r->getValueAsString("wayOut")) << "},\n";
   os << "};\n";
 }
 

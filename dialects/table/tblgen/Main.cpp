@@ -32,33 +32,27 @@ struct Generator : TableGen::Emitter::Opt {
 };
 
 using namespace kiln::tblgen;
-const Generator<onlyCheck>
-    check("check", "Check the table, write nothing (default)", true);
+const Generator<onlyCheck> check("check", "Check the table, write nothing (default)", true);
 const Generator<emitArgs> genArgs("gen-args", "Typed argument structs");
-const Generator<emitCatalogue> genCatalogue("gen-catalogue",
-                                            "Texts of kiln explain");
-const Generator<emitEnumCases> genEnumCases("gen-enum-cases",
-                                            "Arrays of enum cases");
-const Generator<emitEnumTables> genEnumTables("gen-enum-tables",
-                                              "Spellings and facts of enums");
+const Generator<emitCatalogue> genCatalogue("gen-catalogue", "Texts of kiln explain");
+const Generator<emitEnumCases> genEnumCases("gen-enum-cases", "Arrays of enum cases");
+const Generator<emitEnumTables> genEnumTables("gen-enum-tables", "Spellings and facts of enums");
 const Generator<emitEnums> genEnums("gen-enums", "Enum classes");
 const Generator<emitExamples> genExamples("gen-examples", "One example a line");
-const Generator<emitInstDescs> genInstDescs("gen-inst-descs",
-                                            "Descriptors of instructions");
-const Generator<emitInstList> genInstList("gen-inst-list",
-                                          "List of instructions");
-const Generator<emitMachine> genMachine("gen-machine",
-                                        "Numbers of the machine");
+const Generator<emitHandlers> genHandlers("gen-handlers", "Handlers that call the tile functions");
+const Generator<emitInstDescs> genInstDescs("gen-inst-descs", "Descriptors of instructions");
+const Generator<emitInstList> genInstList("gen-inst-list", "List of instructions");
+const Generator<emitMachine> genMachine("gen-machine", "Numbers of the machine");
 const Generator<emitManual> genManual("gen-manual", "The reference page");
-const Generator<emitRuleDecls> genRuleDecls("gen-rule-decls",
-                                            "Rule declarations");
-const Generator<emitRuleDispatch> genRuleDispatch("gen-rule-dispatch",
-                                                  "Rules of each row");
+const Generator<emitOpcodes> genOpcodes("gen-opcodes", "Opcodes and capacities");
+const Generator<emitRuleDecls> genRuleDecls("gen-rule-decls", "Rule declarations");
+const Generator<emitRuleDispatch> genRuleDispatch("gen-rule-dispatch", "Rules of each row");
+const Generator<emitTileFunctions> genTileFunctions("gen-tile-functions",
+                                                    "Semantic functions, declared");
 
 } // namespace
 
 int main(int argc, char **argv) {
-  cl::ParseCommandLineOptions(argc, argv,
-                              "Generators of the Kiln instruction table\n");
+  cl::ParseCommandLineOptions(argc, argv, "Generators of the Kiln instruction table\n");
   return TableGenMain(argv[0], TableGenMainFn(nullptr));
 }

@@ -42,8 +42,7 @@ std::string camelBack(StringRef snake) {
 
 std::string enumerator(const Record *enumCase) {
   StringRef given = enumCase->getValueAsString("cppName");
-  return given.empty() ? camelCase(enumCase->getValueAsString("name"))
-                       : given.str();
+  return given.empty() ? camelCase(enumCase->getValueAsString("name")) : given.str();
 }
 
 std::string quoted(StringRef text) {
@@ -68,9 +67,7 @@ std::string dedent(StringRef text) {
       indent = std::min(indent, line.find_first_not_of(' '));
   std::string out;
   for (StringRef line : lines)
-    out += (line.trim().empty() ? StringRef() : line.drop_front(indent).rtrim())
-               .str() +
-           "\n";
+    out += (line.trim().empty() ? StringRef() : line.drop_front(indent).rtrim()).str() + "\n";
   return out;
 }
 

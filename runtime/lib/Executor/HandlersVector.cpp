@@ -29,11 +29,6 @@ Status kilnrt::execIota(Core &core, const Operation &op, const isa::IotaArgs &ar
   return Status::ok();
 }
 
-Status kilnrt::execReciprocal(Core &core, const Operation &op, const isa::ReciprocalArgs &args) {
-  reciprocal(core.input(op, args.data), core.output(op, args.dst));
-  return Status::ok();
-}
-
 Status kilnrt::execTensorTensor(Core &core, const Operation &op,
                                 const isa::TensorTensorArgs &args) {
   const ConstTile a = core.input(op, args.data1), b = core.input(op, args.data2);

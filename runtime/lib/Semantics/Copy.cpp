@@ -4,6 +4,7 @@
 
 #include "FloatStream.h"
 #include "Stream.h"
+#include "kilnrt/Semantics/Rows.h"
 
 #include <cstring>
 #include <vector>

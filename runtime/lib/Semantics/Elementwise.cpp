@@ -10,6 +10,7 @@
 #include "BitStream.h"
 #include "FloatStream.h"
 #include "kilnrt/Numerics/Alu.h"
+#include "kilnrt/Semantics/Rows.h"
 
 #include <vector>
 

@@ -4,6 +4,7 @@
 
 #include "BitStream.h"
 #include "kilnrt/Numerics/Convert.h"
+#include "kilnrt/Semantics/Rows.h"
 
 #include <bit>
 #include <cmath>

@@ -9,6 +9,7 @@
 #include "BitStream.h"
 #include "FloatStream.h"
 #include "kilnrt/Numerics/Fold.h"
+#include "kilnrt/Semantics/Rows.h"
 
 #include <vector>
 

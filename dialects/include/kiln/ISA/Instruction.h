@@ -19,6 +19,11 @@
 
 namespace kiln::isa {
 
+// enum class Opcode : uint16_t, kMaxOperands, kMaxFieldWords. Not in Types.h:
+// the number formats and the host side know no instruction, and a new row does
+// not compile them again.
+#include "kiln/ISA/Opcodes.h.inc"
+
 inline constexpr unsigned kMaxFreeDims = machine.maxFreeDims;
 inline constexpr uint32_t kNoTensor = UINT32_MAX;
 
@@ -37,9 +42,8 @@ struct Access {
   uint32_t tensor = kNoTensor; ///< index into the owner's tensor list;
                                ///< kNoTensor: operand absent
   DType dtype = DType::Float32;
-  uint8_t rank = 0; ///< free dims used, 0 to kMaxFreeDims
-  uint32_t partitionStart =
-      0; ///< on chip: relative to the tensor's first partition; HBM: 0
+  uint8_t rank = 0;            ///< free dims used, 0 to kMaxFreeDims
+  uint32_t partitionStart = 0; ///< on chip: relative to the tensor's first partition; HBM: 0
   uint32_t partitionCount = 1; ///< rows
   int64_t rowStep = 0;         ///< HBM: elements from row to row; on chip: 0
   int64_t offset = 0;
@@ -81,8 +85,10 @@ struct FieldDesc {
 struct OperandDesc {
   std::string_view name;
   bool isOutput, isOptional, isColumn;
-  uint32_t memories; ///< bit (1 << Memory)
-  uint32_t dtypes;   ///< bit (1 << DType)
+  uint32_t memories;                 ///< bit (1 << Memory)
+  uint32_t dtypes;                   ///< bit (1 << DType)
+  uint32_t minElements, maxElements; ///< of a partition; 0 and 0: any number
+  uint32_t maxDims;                  ///< free dims of the access; 0: as many as it has
   std::string_view doc;
   bool allows(Memory m) const { return memories >> unsigned(m) & 1; }
   bool allows(DType t) const { return dtypes >> unsigned(t) & 1; }

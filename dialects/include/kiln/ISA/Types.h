@@ -18,8 +18,8 @@
 namespace kiln::isa {
 
 // enum class Engine, Memory, DType, AluOp, ActFn, ReduceCmd, Accumulate,
-// DgeMode, OobMode : uint8_t, enum class Opcode : uint16_t; enumerators are the
-// table's names in CamelCase (AluOp::BitwiseAnd).
+// DgeMode, OobMode : uint8_t; enumerators are the table's names in CamelCase
+// (AluOp::BitwiseAnd).
 #include "kiln/ISA/Enums.h.inc"
 
 /// Numbers of the target; see the manual page "machine" for units and sources.

@@ -43,9 +43,6 @@ void tensorScalar(const ConstTile &data, const ScalarStage &first, const ScalarS
 void tensorScalarBits(const ConstTile &data, const ScalarStage &first, const ScalarStage &second,
                       const Tile &dst);
 
-/// dst[p, f] = round(1 / data[p, f]).
-void reciprocal(const ConstTile &data, const Tile &dst);
-
 } // namespace kilnrt
 
 #endif // KILNRT_SEMANTICS_ELEMENTWISE_H
