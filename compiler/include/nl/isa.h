@@ -170,6 +170,33 @@ enum class dge_mode : uint8_t { unknown = 0, swdge = 1, hwdge = 2, none = 3 };
 /// What a run-time index out of range does: fail, or skip the row.
 enum class oob_mode : uint8_t { error = 0, skip = 1 };
 
+namespace detail {
+
+/// One parameter of an instruction under the name the table has for it: a tile is an operand, an
+/// operator or a number is a field.
+struct Argument {
+  enum class Kind : uint8_t { Tile, Operator, Number };
+  Argument(const char *name, const Tensor &tile) : name(name), kind(Kind::Tile), tile(&tile) {}
+  Argument(const char *name, const Op &op) : name(name), kind(Kind::Operator), op(op) {}
+  template <class T>
+    requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
+  Argument(const char *name, T number)
+      : name(name), kind(Kind::Number), number(static_cast<double>(number)) {}
+
+  const char *name;
+  Kind kind;
+  const Tensor *tile = nullptr;
+  Op op;
+  double number = 0;
+};
+
+/// Checks and records the instruction `mnemonic`. Fields that are not among the arguments keep the
+/// table's defaults. For functions whose parameters are those of the table, one to one.
+void record(const char *mnemonic, std::initializer_list<Argument> arguments, const SrcLoc &loc,
+            engine where = engine::unknown);
+
+} // namespace detail
+
 //---- Tensor Engine ------------------------------------------------------===//
 
 /// Operands of nc_matmul.
@@ -307,7 +334,9 @@ struct Reciprocal {
 };
 /// dst = 1 / data, IEEE division in float32. Runs on the Vector Engine.
 /// Checks P-04, P-05.
-void reciprocal(const Reciprocal &args, SrcLoc loc = SrcLoc::current());
+inline void reciprocal(const Reciprocal &args, SrcLoc loc = SrcLoc::current()) {
+  detail::record("reciprocal", {{"dst", args.dst}, {"data", args.data}}, loc);
+}
 inline void reciprocal(const Tensor &dst, const Tensor &data, SrcLoc loc = SrcLoc::current()) {
   reciprocal(Reciprocal{.dst = dst, .data = data}, loc);
 }
