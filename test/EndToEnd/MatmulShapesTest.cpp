@@ -45,18 +45,26 @@ const Matrix &matrix(int64_t rows, int64_t columns, const std::string &dtype, in
   return it->second;
 }
 
-double relativeError(const Matrix &lhsT, const Matrix &rhs, const nl::Array &result) {
+/// Errors relative to the float64 product, in the Euclidean norm.
+struct Errors {
+  double found;
+  double least; ///< of the product itself, rounded to the result's dtype
+};
+
+Errors relativeErrors(const Matrix &lhsT, const Matrix &rhs, const nl::Array &result) {
   const int K = int(lhsT.array.shape()[0]), M = int(lhsT.array.shape()[1]), N = int(rhs.array.shape()[1]);
   std::vector<double> product(size_t(M) * N);
   cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, M, N, K, 1.0, lhsT.values.data(), M, rhs.values.data(),
               N, 0.0, product.data(), N);
-  double error = 0, norm = 0;
+  nl::Array rounded = result;
+  double found = 0, least = 0, norm = 0;
   for (size_t i = 0; i < product.size(); ++i) {
-    double difference = result[int64_t(i)] - product[i];
-    error += difference * difference;
+    rounded.set(int64_t(i), product[i]);
+    found += std::pow(result[int64_t(i)] - product[i], 2);
+    least += std::pow(rounded[int64_t(i)] - product[i], 2);
     norm += product[i] * product[i];
   }
-  return std::sqrt(error / norm);
+  return {std::sqrt(found / norm), std::sqrt(least / norm)};
 }
 
 class MatmulShapes : public testing::TestWithParam<Case> {};
@@ -69,7 +77,10 @@ TEST_P(MatmulShapes, AreRightAndTheVariantsAgree) {
       const Matrix &lhsT = matrix(K, M, dtype, 1), &rhs = matrix(K, N, dtype, 2);
       const nl::Array tiled = nl::execute("matmul_tiled", {lhsT.array, rhs.array}).front();
 
-      ASSERT_LE(relativeError(lhsT, rhs, tiled), bound);
+      // Rounding one element to bfloat16 costs up to 1/257 = 3.9e-3, which a result of a single element
+      // cannot average out: there the bound is what the rounded product itself has.
+      Errors errors = relativeErrors(lhsT, rhs, tiled);
+      ASSERT_LE(errors.found, std::max(bound, errors.least * 1.001));
       ASSERT_TRUE(nl::execute("matmul_hoisted", {lhsT.array, rhs.array}).front().sameBits(tiled));
       ASSERT_TRUE(nl::execute("matmul_blocked", {lhsT.array, rhs.array}).front().sameBits(tiled));
     }
