@@ -33,3 +33,6 @@ set(KILN_BUILD_ID "${PROJECT_VERSION}")
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
 set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+# An installed tree finds its own library beside it and LLVM where the package put it.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib;/usr/lib/llvm-22/lib")
