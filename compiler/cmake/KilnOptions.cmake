@@ -17,7 +17,8 @@ if(KILN_WERROR)
 endif()
 if(KILN_SANITIZE)
   # vptr checks need type information of the uninstrumented LLVM libraries.
-  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr -fno-omit-frame-pointer -g1)
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=all
+                      -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
