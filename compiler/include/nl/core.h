@@ -28,6 +28,8 @@
 #ifndef NL_CORE_H
 #define NL_CORE_H
 
+#include "nl/detail/table.h"
+
 #include <array>
 #include <cstdint>
 #include <initializer_list>
@@ -100,7 +102,7 @@ struct Int {
   constexpr Int(T v) : value(static_cast<int64_t>(v)) {}
 };
 
-inline constexpr unsigned maxRank = 5;
+inline constexpr unsigned maxRank = table::maxRank;
 
 } // namespace detail
 

@@ -18,19 +18,32 @@ namespace nl {
 
 /// Limits of one NeuronCore of a Trainium2.
 struct TileSize {
-  int64_t pmax = 128;                  ///< partitions
-  int64_t psum_bank_fmax = 512;        ///< float32 elements of one PSUM bank, in a partition
-  int64_t psum_bank_fmax_bytes = 2048; ///< the same in bytes
-  int64_t psum_num_banks = 8;          ///< PSUM banks
-  int64_t gemm_stationary_fmax = 128;  ///< free elements of a stationary matmul operand
-  int64_t gemm_moving_fmax = 512;      ///< free elements of a moving matmul operand
-  int64_t bn_stats_fmax = 512;         ///< free elements of one bn_stats
-  int64_t sbuf_fmax_bytes = 212984;    ///< bytes of a partition of SBUF a kernel may use
-  int64_t sbuf_fmax = 53246;           ///< the same in float32 elements
-  int64_t psum_min_align = 2048;       ///< alignment of a PSUM address, in bytes
-  int64_t sbuf_min_align = 4;          ///< alignment of an SBUF address, in bytes
-  [[deprecated("write psum_bank_fmax")]] int64_t psum_fmax = 512;
-  [[deprecated("write sbuf_fmax_bytes")]] int64_t total_available_sbuf_size = 212984;
+  /// Partitions: 128.
+  int64_t pmax = detail::table::numPartitions;
+  /// Float32 elements of one PSUM bank, in a partition: 512.
+  int64_t psum_bank_fmax = detail::table::psumBankBytesPerPartition / detail::table::psumCellBytes;
+  /// The same in bytes: 2048.
+  int64_t psum_bank_fmax_bytes = detail::table::psumBankBytesPerPartition;
+  /// PSUM banks: 8.
+  int64_t psum_num_banks = detail::table::psumBanks;
+  /// Free elements of a stationary matmul operand: 128.
+  int64_t gemm_stationary_fmax = detail::table::matmulMaxStationaryFree;
+  /// Free elements of a moving matmul operand: 512.
+  int64_t gemm_moving_fmax = detail::table::matmulMaxMovingFree;
+  /// Free elements of one bn_stats: 512.
+  int64_t bn_stats_fmax = detail::table::bnStatsMaxFree;
+  /// Bytes of a partition of SBUF a kernel may use: 212,984.
+  int64_t sbuf_fmax_bytes = detail::table::sbufUsableBytesPerPartition;
+  /// The same in float32 elements: 53,246.
+  int64_t sbuf_fmax = detail::table::sbufUsableBytesPerPartition / 4;
+  /// Alignment of a PSUM address, in bytes: 2048.
+  int64_t psum_min_align = detail::table::psumMinAlign;
+  /// Alignment of an SBUF address, in bytes: 4.
+  int64_t sbuf_min_align = detail::table::sbufMinAlign;
+  [[deprecated("write psum_bank_fmax")]] int64_t psum_fmax =
+      detail::table::psumBankBytesPerPartition / detail::table::psumCellBytes;
+  [[deprecated("write sbuf_fmax_bytes")]] int64_t total_available_sbuf_size =
+      detail::table::sbufUsableBytesPerPartition;
 };
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

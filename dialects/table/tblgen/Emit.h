@@ -47,6 +47,8 @@ void emitRuleDecls(llvm::raw_ostream &os,
                    const llvm::RecordKeeper &records); // one function a rule
 void emitRuleDispatch(llvm::raw_ostream &os,
                       const llvm::RecordKeeper &records); // rules of each row
+void emitLanguage(llvm::raw_ostream &os,
+                  const llvm::RecordKeeper &records); // numbers of the nl/ headers
 void emitCatalogue(llvm::raw_ostream &os,
                    const llvm::RecordKeeper &records); // texts of `kiln explain`
 void emitManual(llvm::raw_ostream &os,

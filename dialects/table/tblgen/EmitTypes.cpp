@@ -99,6 +99,24 @@ void emitMachine(raw_ostream &os, const RecordKeeper &records) {
        << r->getValueAsInt("value") << ";\n";
 }
 
+void emitLanguage(raw_ostream &os, const RecordKeeper &records) {
+  os << "// Numbers of the kernel language's headers, generated from the instruction table.\n"
+     << "#ifndef NL_DETAIL_TABLE_H\n#define NL_DETAIL_TABLE_H\n\n#include <cstdint>\n\n"
+     << "namespace nl::detail::table {\n\n";
+  for (const Record *r : records.getAllDerivedDefinitions("MachineConst"))
+    os << "inline constexpr int64_t " << r->getValueAsString("name") << " = "
+       << r->getValueAsInt("value") << "; ///< " << r->getValueAsString("doc") << "\n";
+  auto emitNumbers = [&](StringRef enumName, StringRef prefix) {
+    os << "\n";
+    for (const Record *c : records.getDef(enumName)->getValueAsListOfDefs("cases"))
+      os << "inline constexpr int16_t " << prefix << enumerator(c) << " = "
+         << c->getValueAsInt("value") << "; ///< " << c->getValueAsString("doc") << "\n";
+  };
+  emitNumbers("AluOpEnum", "alu");
+  emitNumbers("ActFnEnum", "function");
+  os << "\n} // namespace nl::detail::table\n\n#endif // NL_DETAIL_TABLE_H\n";
+}
+
 void emitCatalogue(raw_ostream &os, const RecordKeeper &records) {
   std::vector<const Record *> texts(records.getAllDerivedDefinitions("RuleText").begin(),
                                     records.getAllDerivedDefinitions("RuleText").end());

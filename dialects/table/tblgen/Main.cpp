@@ -42,6 +42,7 @@ const Generator<emitExamples> genExamples("gen-examples", "One example a line");
 const Generator<emitHandlers> genHandlers("gen-handlers", "Handlers that call the tile functions");
 const Generator<emitInstDescs> genInstDescs("gen-inst-descs", "Descriptors of instructions");
 const Generator<emitInstList> genInstList("gen-inst-list", "List of instructions");
+const Generator<emitLanguage> genLanguage("gen-language", "Numbers of the nl/ headers");
 const Generator<emitMachine> genMachine("gen-machine", "Numbers of the machine");
 const Generator<emitManual> genManual("gen-manual", "The reference page");
 const Generator<emitOpcodes> genOpcodes("gen-opcodes", "Opcodes and capacities");
