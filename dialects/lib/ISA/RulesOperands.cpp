@@ -224,8 +224,10 @@ void checkSizes(const Operand &op) {
            text(op.name(), " has ", counted(elements, "element"), " per partition, ", mnemonic,
                 desc.isOutput ? " writes " : " takes ",
                 exact ? std::string() : text(desc.minElements, " to "), desc.maxElements),
-           elements > desc.maxElements ? text("take a view of ", desc.maxElements, " elements")
-                                       : text("give it ", desc.minElements, " elements"));
+           exact ? text("give it ", desc.maxElements, " elements")
+           : elements > desc.maxElements
+               ? text("split it, or take at most ", desc.maxElements, " elements")
+               : text("take at least ", desc.minElements, " elements"));
 }
 
 void checkRepeats(const Operand &op) {
