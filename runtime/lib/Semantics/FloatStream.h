@@ -12,11 +12,38 @@
 #include "Stream.h"
 #include "kilnrt/Numerics/Convert.h"
 
+#include <cstring>
+
 namespace kilnrt {
+
+/// `n` elements of `dtype` as fp32. fp32 itself is copied here: runs are often
+/// too short to pay for a call.
+inline void loadRun(DType dtype, const std::byte *address, int64_t step, int64_t n, float *out) {
+  if (dtype != DType::Float32) {
+    loadRow(dtype, address, step, size_t(n), out);
+  } else if (step == int64_t(sizeof(float))) {
+    std::memcpy(out, address, size_t(n) * sizeof(float));
+  } else {
+    for (int64_t i = 0; i < n; ++i)
+      std::memcpy(out + i, address + i * step, sizeof(float));
+  }
+}
+
+/// The other way round.
+inline void storeRun(DType dtype, const float *in, std::byte *address, int64_t step, int64_t n) {
+  if (dtype != DType::Float32) {
+    storeRow(dtype, in, address, step, size_t(n));
+  } else if (step == int64_t(sizeof(float))) {
+    std::memmove(address, in, size_t(n) * sizeof(float));
+  } else {
+    for (int64_t i = 0; i < n; ++i)
+      std::memcpy(address + i * step, in + i, sizeof(float));
+  }
+}
 
 /// values[p] = column[p, 0].
 inline void loadColumn(const ConstTile &column, float *values) {
-  loadRow(column.dtype, column.base, column.rowStep, column.rows, values);
+  loadRun(column.dtype, column.base, column.rowStep, column.rows, values);
 }
 
 class FloatReader {
@@ -31,7 +58,7 @@ public:
       return values;
     }
     cursor.take(n, [&](const std::byte *address, int64_t step, int64_t count, int64_t position) {
-      loadRow(cursor.dtype(), address, step, size_t(count), buffer + position);
+      loadRun(cursor.dtype(), address, step, count, buffer + position);
     });
     return buffer;
   }
@@ -55,7 +82,7 @@ public:
       return;
     }
     cursor.take(n, [&](std::byte *address, int64_t step, int64_t count, int64_t position) {
-      storeRow(cursor.dtype(), values + position, address, step, size_t(count));
+      storeRun(cursor.dtype(), values + position, address, step, count);
     });
   }
 
