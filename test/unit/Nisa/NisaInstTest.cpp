@@ -130,6 +130,35 @@ TEST_F(NisaInst, EveryRowReadsBackAsBuilt) {
   }
 }
 
+TEST_F(NisaInst, TextKeepsEveryBit) {
+  std::mt19937_64 random(kSeed);
+  std::vector<isa::Instruction> written;
+  for (const isa::InstDesc &desc : isa::instructions())
+    for (unsigned round = 0; !desc.isInternal && round < 100; ++round) {
+      written.push_back(anyInstruction(desc, random));
+      build(written.back());
+    }
+  std::string text;
+  llvm::raw_string_ostream(text) << *module;
+
+  // The rules do not allow most of these, so nothing is verified.
+  auto parsed =
+      parseSourceString<ModuleOp>(text, ParserConfig(&context, /*verifyAfterParse=*/false));
+
+  ASSERT_TRUE(parsed);
+  std::vector<Value> buffers;
+  parsed->walk([&](nisa::AllocOp op) { buffers.push_back(op); });
+  std::vector<isa::Instruction> readBack;
+  parsed->walk([&](nisa::InstOpInterface op) {
+    readBack.push_back(nisa::toInstruction(
+        op, [&](Value buffer) { return uint32_t(llvm::find(buffers, buffer) - buffers.begin()); }));
+  });
+  ASSERT_EQ(readBack.size(), written.size());
+  for (size_t i = 0; i < written.size(); ++i)
+    ASSERT_EQ(readBack[i], written[i])
+        << written[i].desc().mnemonic << ", seed " << kSeed << ", instruction " << i;
+}
+
 TEST_F(NisaInst, DefaultsOfTheOpAreThoseOfTheTable) {
   for (const isa::InstDesc &desc : isa::instructions()) {
     if (desc.isInternal)

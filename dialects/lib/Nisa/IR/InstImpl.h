@@ -70,7 +70,8 @@ mlir::ParseResult parseInst(mlir::OpAsmParser &parser, mlir::OperationState &sta
   return mlir::success();
 }
 
-/// Appends "[0+128, 0: 1x512]"; `onChip` decides between partitions and rows.
+/// Appends "[0+128, 0: 1x512]"; `onChip` decides between partitions and rows where the access does
+/// not.
 void printAccess(llvm::raw_ostream &os, const isa::Access &access,
                  llvm::ArrayRef<int64_t> perIteration, bool onChip);
 /// Parses what `printAccess` prints; the element type is left alone.

@@ -32,8 +32,10 @@ static std::string_view toView(StringRef s) { return {s.data(), s.size()}; }
 void instimpl::printAccess(raw_ostream &os, const isa::Access &access,
                            ArrayRef<int64_t> perIteration, bool onChip) {
   os << '[';
+  // An access of the wrong kind for its memory shows what it is: the verifier's message must be
+  // understood.
   bool isOneRun = access.partitionCount == 1 && access.rowStep == 0;
-  if (onChip)
+  if (access.partitionStart != 0 || (onChip && access.rowStep == 0))
     os << access.partitionStart << '+' << access.partitionCount << ", ";
   else if (!isOneRun)
     os << access.partitionCount << " rows of " << access.rowStep << ", ";
