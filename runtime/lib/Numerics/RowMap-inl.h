@@ -59,22 +59,26 @@ HWY_INLINE VF mapVector(VF x) {
   return keepNan(x, Fn::special(x, result));
 }
 
-/// out[i] = Fn(x[i]) for i < n. `out` may be `x`.
+/// out[i] = Fn(x[i]) for i < n. `out` may be `x`. One function of its own per Fn, with the vector
+/// code in it once: these bodies are long, and compilers are slow on what they would make of all of
+/// them inlined.
 template <class Fn>
-HWY_INLINE void mapRow(const float *x, float *out, size_t n) {
+HWY_NOINLINE void mapRow(const float *x, float *out, size_t n) {
   const DF32 df;
   const size_t lanes = hn::Lanes(df);
-  size_t i = 0;
-  for (; i + lanes <= n; i += lanes)
-    hn::StoreU(mapVector<Fn>(hn::LoadU(df, x + i)), df, out + i);
-  if (i == n)
-    return;
   HWY_ALIGN float tail[HWY_MAX_BYTES / 8] = {};
-  for (size_t j = i; j < n; ++j)
-    tail[j - i] = x[j];
-  hn::Store(mapVector<Fn>(hn::Load(df, tail)), df, tail);
-  for (size_t j = i; j < n; ++j)
-    out[j] = tail[j - i];
+  for (size_t i = 0; i < n; i += lanes) {
+    const size_t count = n - i;
+    const bool full = count >= lanes;
+    if (!full)
+      for (size_t j = 0; j < count; ++j)
+        tail[j] = x[i + j];
+    const VF y = mapVector<Fn>(hn::LoadU(df, full ? x + i : tail));
+    hn::StoreU(y, df, full ? out + i : tail);
+    if (!full)
+      for (size_t j = 0; j < count; ++j)
+        out[i + j] = tail[j];
+  }
 }
 
 /// Base of the functions: no zero to watch, no special values beyond NaN.
