@@ -53,8 +53,9 @@ std::vector<float> allInputs(uint32_t seed, size_t count) {
   for (float zero : {-0.7517915f, -1.2784645f, -0.7511543f})
     appendNeighbours(zero, inputs);
   // Inputs at which plain doubles round some function wrongly, found among all floats.
-  for (uint32_t bits : {0x33206C99u, 0xB2A06C99u, 0xB8D0DF65u, 0xC1A01BBCu, 0x37B0A46Fu, 0xB7B0A46Fu,
-                        0x39EA41D0u, 0xB3A00000u, 0x34400000u, 0x34E00000u, 0x35980000u})
+  for (uint32_t bits :
+       {0x33206C99u, 0xB2A06C99u, 0xB8D0DF65u, 0xC1A01BBCu, 0x37B0A46Fu, 0xB7B0A46Fu, 0x39EA41D0u,
+        0xB3A00000u, 0x34400000u, 0x34E00000u, 0x35980000u})
     inputs.push_back(floatOf(bits));
   return inputs;
 }
