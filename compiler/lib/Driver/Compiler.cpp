@@ -14,6 +14,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Support/SHA256.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -86,6 +87,8 @@ private:
   }
 
   void compile() {
+    if (!fitsHbm())
+      return;
     phase = "conversion of the trace";
     OwningOpRef<ModuleOp> module = traceToNisa(&context, trace);
     result.instructions = trace.instructions.size();
@@ -124,6 +127,40 @@ private:
       return;
     }
     result.program = kilnrt::serialize(program);
+  }
+
+  /// What a program file may ask of a host is bounded; the author hears of it at the largest tensor.
+  bool fitsHbm() {
+    double total = 0, most = 0;
+    const trace::Tensor *largest = nullptr;
+    for (const trace::Tensor &tensor : trace.tensors) {
+      if (tensor.memory != isa::Memory::Hbm)
+        continue;
+      double bytes = isa::bytesOf(tensor.dtype);
+      for (int64_t extent : tensor.shape)
+        bytes *= double(extent);
+      total += bytes;
+      if (bytes > most) {
+        most = bytes;
+        largest = &tensor;
+      }
+    }
+    if (total <= double(kilnrt::Limits::hbmBytes))
+      return true;
+    auto gib = [](double bytes) {
+      llvm::SmallString<16> text;
+      llvm::raw_svector_ostream(text) << llvm::format("%.1f GiB", bytes / double(1 << 30));
+      return text.str().str();
+    };
+    Diagnostic d;
+    d.fault = Fault::Limit;
+    d.message = "the kernel's HBM tensors take " + gib(total) + ", a run may use " +
+                gib(double(kilnrt::Limits::hbmBytes)) + "; the largest is '" + largest->name +
+                "' of " + gib(most);
+    d.help = "run the kernel on a smaller shape";
+    d.place = trace.chain(largest->location);
+    result.diagnostics.push_back(std::move(d));
+    return false;
   }
 
   void unknownPass() {
