@@ -412,9 +412,25 @@ nisa.kernel @f {
 nisa.kernel @f {
   // expected-note @below {{the loop is here}}
   nisa.for 2 {
-    // expected-error @below {{a loop holds instructions and loops, not 'nisa.alloc'}}
+    // expected-error @below {{a loop holds instructions and loops, not 'builtin.module'}}
+    builtin.module {
+    }
+  }
+}
+
+// -----
+
+nisa.kernel @f {
+  nisa.for 2 {
+    // expected-error @below {{'nisa.alloc' op expects parent op 'nisa.kernel'}}
     %t = nisa.alloc "t" : !nisa.buf<sbuf, 128x512xf32>
   }
+}
+
+// -----
+
+// expected-error @below {{'nisa.for' op expects parent op to be one of 'nisa.kernel, nisa.for'}}
+nisa.for 2 {
 }
 
 // -----

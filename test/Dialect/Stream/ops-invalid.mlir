@@ -223,8 +223,9 @@ nisa.kernel @f {
   %t = nisa.alloc "t" : !tile
   stream.program {
     stream.queue vector {
-      // expected-error @below {{a queue holds instructions and stream.wait, not 'nisa.alloc'}}
-      %u = nisa.alloc "u" : !tile
+      // expected-error @below {{a queue holds instructions and stream.wait, not 'builtin.module'}}
+      builtin.module {
+      }
     }
   }
 }
@@ -328,8 +329,9 @@ nisa.kernel @f {
   %x = nisa.alloc "x" input 0 : !hbm
   %t = nisa.alloc "t" : !tile
   stream.program {
-    // expected-error @below {{a program holds queues, not 'nisa.alloc'}}
-    %u = nisa.alloc "u" : !tile
+    // expected-error @below {{a program holds queues, not 'builtin.module'}}
+    builtin.module {
+    }
   }
 }
 
@@ -495,5 +497,17 @@ nisa.kernel @f {
       // expected-error @below {{this wait never ends: semaphore 8 must reach 1, all updates add up to 0}}
       nisa.memset dst=%t[0+128, 0: 1x512] value=0 engine=vector {stream.sync = #stream.sync<order 2, wait 8 reaches 1>} : !tile
     }
+  }
+}
+
+// -----
+
+// An engine the enum does not have.
+nisa.kernel @f {
+  stream.program {
+    // expected-error @below {{a queue needs a real engine}}
+    "stream.queue"() <{engine = 77 : i32}> ({
+    ^bb0:
+    }) : () -> ()
   }
 }

@@ -193,7 +193,8 @@ static LogicalResult verifyQueued(QueueOp queue, nisa::InstOpInterface inst) {
 }
 
 LogicalResult QueueOp::verifyRegions() {
-  if (getEngine() == isa::Engine::Unknown)
+  auto isEngine = [&](const isa::EnumCase &c) { return c.value == uint32_t(getEngine()); };
+  if (getEngine() == isa::Engine::Unknown || llvm::none_of(isa::engineCases(), isEngine))
     return emitError() << "a queue needs a real engine";
   std::optional<uint32_t> last;
   for (Operation &op : getBody().front()) {

@@ -48,7 +48,7 @@ def Nisa_KernelOp : Nisa_Op<"kernel",
 }
 
 def Nisa_AllocOp : Nisa_Op<"alloc",
-    [DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
+    [HasParent<"KernelOp">, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Declare a buffer";
   let description = [{
@@ -93,7 +93,9 @@ def Nisa_AllocOp : Nisa_Op<"alloc",
   }];
 }
 
-def Nisa_ForOp : Nisa_Op<"for", [SingleBlock, NoTerminator, NoRegionArguments, RecursiveMemoryEffects]> {
+def Nisa_ForOp : Nisa_Op<"for",
+    [ParentOneOf<["KernelOp", "ForOp"]>, SingleBlock, NoTerminator, NoRegionArguments,
+     RecursiveMemoryEffects]> {
   let summary = "Repeat instructions a fixed number of times";
   let description = [{
     Runs the body `tripCount` times in order. There is no induction variable: an access inside carries one
