@@ -47,14 +47,27 @@ Status Core::execute(const Operation &op) {
   return op.run(*this, op);
 }
 
-const LoadedStationary &Core::stationary(const Operation &op) {
-  const Place &place = op.places[isa::NcMatmulArgs::stationary];
+bool Core::isStill(Source &source, const Place &place) const {
   const std::optional<uint64_t> version = memory.contentVersion(place);
-  if (!version || version != loadedVersion || !loadedFrom.present() ||
-      !sameElements(place, loadedFrom)) {
+  if (version && source.place.present() && *version == source.version &&
+      sameElements(place, source.place))
+    return true;
+  source.place = version ? place : Place();
+  source.version = version.value_or(0);
+  return false;
+}
+
+const LoadedStationary &Core::stationary(const Operation &op) {
+  if (!isStill(loadedFrom, op.places[isa::NcMatmulArgs::stationary]))
     loadStationary(input(op, isa::NcMatmulArgs::stationary), loaded);
-    loadedFrom = version ? place : Place();
-    loadedVersion = version.value_or(0);
-  }
   return loaded;
+}
+
+std::optional<MatrixElement> Core::movingNonIdentity(const Operation &op) {
+  if (isStill(knownIdentity, op.places[isa::NcMatmulArgs::moving]))
+    return std::nullopt;
+  std::optional<MatrixElement> wrong = findNonIdentity(input(op, isa::NcMatmulArgs::moving));
+  if (wrong)
+    knownIdentity.place = Place();
+  return wrong;
 }

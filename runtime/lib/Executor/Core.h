@@ -55,8 +55,12 @@ public:
       return staged[operand];
     return memory.tile(op.places[operand]);
   }
-  /// The stationary operand of a matmul, packed; kept while the next matmuls use the same one.
+  /// The stationary operand of a matmul, packed; kept while the next matmuls
+  /// use the same one.
   const LoadedStationary &stationary(const Operation &op);
+  /// The first element in which the moving operand of a matmul is no identity;
+  /// asked once for bytes that stay.
+  std::optional<MatrixElement> movingNonIdentity(const Operation &op);
 
 private:
   Status checkInput(const Operation &op, unsigned operand, const Place &place);
@@ -66,9 +70,16 @@ private:
   void stage(const Operation &op, unsigned operand);
 
   std::array<ConstTile, isa::kMaxOperands> staged;
+  /// Bytes that something was derived from.
+  struct Source {
+    Place place; ///< absent: none
+    uint64_t version = 0;
+  };
+  /// The bytes of `place` are still those of `source`; if not, they become its.
+  bool isStill(Source &source, const Place &place) const;
+
   LoadedStationary loaded;
-  Place loadedFrom; ///< absent: nothing is loaded
-  uint64_t loadedVersion = 0;
+  Source loadedFrom, knownIdentity;
   std::array<std::vector<std::byte>, isa::kMaxOperands> stagedBytes;
 };
 

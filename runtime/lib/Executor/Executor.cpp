@@ -7,7 +7,7 @@
 #include "Operation.h"
 #include "Runner.h"
 
-#include <cstring>
+#include <new>
 
 using namespace kilnrt;
 
@@ -90,9 +90,8 @@ private:
 
 } // namespace
 
-Expected<RunResult> Executable::run(std::span<const HostArray> inputs,
-                                    const RunOptions &options) const {
-  const Image &image = *impl->image;
+static Expected<RunResult> runImage(const Image &image, std::span<const HostArray> inputs,
+                                    const RunOptions &options) {
   if (Status status = checkArguments(image, inputs); !status)
     return status.error();
 
@@ -113,4 +112,15 @@ Expected<RunResult> Executable::run(std::span<const HostArray> inputs,
   result.outputs = std::move(borders.outputs);
   result.stats = runner.stats;
   return result;
+}
+
+Expected<RunResult> Executable::run(std::span<const HostArray> inputs,
+                                    const RunOptions &options) const {
+  // The only exception the standard library has for us here.
+  try {
+    return runImage(*impl->image, inputs, options);
+  } catch (const std::bad_alloc &) {
+    return makeError(Fault::Limit, "the run needs more memory than the host gives",
+                     "use smaller tensors, or place the program", "X-02");
+  }
 }

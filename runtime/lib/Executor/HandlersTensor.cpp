@@ -90,8 +90,7 @@ static Status accumulate(Core &core, const Operation &op, Accumulate mode) {
 
 /// The array moves bits when the moving operand is an identity; anything else would compute.
 static Status transposeThroughArray(Core &core, const Operation &op) {
-  const ConstTile moving = core.input(op, isa::NcMatmulArgs::moving);
-  if (std::optional<MatrixElement> wrong = findNonIdentity(moving))
+  if (std::optional<MatrixElement> wrong = core.movingNonIdentity(op))
     return faultAt(core.image, op, isa::NcMatmulArgs::moving, "",
                    "a transposing nc_matmul moves an identity, but element (" +
                        std::to_string(wrong->row) + ", " + std::to_string(wrong->column) + ") of " +

@@ -237,6 +237,8 @@ std::optional<UnwrittenByte> Storage::firstUnwritten(uint32_t tensor) const {
   result.kind = UnwrittenByte::Partly;
   const TensorPlace &where = layout.tensors()[tensor];
   const Block &block = blocks[where.block];
+  if (!block.linear.empty() && block.linear.all(where.byte, where.bytes))
+    return std::nullopt;
   for (uint32_t p = 0; p < where.partitions; ++p)
     for (int64_t b = 0; b < where.bytes; ++b)
       if (!isByteWritten(block, where.partition + p, where.byte + b)) {

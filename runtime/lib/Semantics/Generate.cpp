@@ -92,7 +92,8 @@ void kilnrt::iotaTile(std::span<const int32_t> pattern, int32_t offset, int32_t 
   for (uint32_t p = 0; p < dst.rows; ++p) {
     const uint32_t start = uint32_t(offset) + p * uint32_t(rowStep);
     for (int64_t f = 0; f < dst.elements; ++f) {
-      const uint32_t bits = encodeValue(dst.dtype, int32_t(start + values[size_t(f)]));
+      const uint32_t v = start + values[size_t(f)];
+      const uint32_t bits = dst.dtype == DType::Int32 ? v : encodeValue(dst.dtype, int32_t(v));
       std::memcpy(row.data() + f * width, &bits, size_t(width));
     }
     writer.write(row.data(), dst.elements);

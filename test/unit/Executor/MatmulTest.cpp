@@ -243,6 +243,57 @@ TEST_F(MatmulTest, ATransposingMatmulRefusesWhatIsNoIdentity) {
             "'moving' reads sbuf partitions 0-1, bytes 64-67 ('eye') @ ");
 }
 
+TEST_F(MatmulTest, WhatTheArrayHoldsFollowsItsBytes) {
+  const uint32_t s = load("s", DType::Float32, {1, 1}, {encode(DType::Float32, 2)});
+  const uint32_t v = load("v", DType::Float32, {1, 1}, {encode(DType::Float32, 1)});
+  const uint32_t acc = b.psum("p", DType::Float32, {1, 1});
+  const auto multiply = [&] { b.matmul(b.all(acc), b.all(s), b.all(v), Accumulate::Automatic); };
+  multiply();
+  multiply();
+  b.memset(b.all(s), 10); // the packed copy is stale now
+  multiply();
+  store(acc);
+
+  const auto results = run();
+
+  EXPECT_EQ(value(results[0][0]), 14);
+}
+
+TEST_F(MatmulTest, AnIdentityIsLookedAtAgainAfterAWrite) {
+  const uint32_t one = load("one", DType::Float32, {1, 1}, {encode(DType::Float32, 1)});
+  const uint32_t dst = b.psum("p", DType::Float32, {1, 1});
+  for (int i = 0; i < 3; ++i) {
+    b.line(uint32_t(i + 1));
+    if (i == 2)
+      b.memset(b.all(one), 3);
+    b.matmul(b.all(dst), b.all(one), b.all(one), Accumulate::Overwrite)
+        .inst.setWord("is_transpose", 1);
+  }
+
+  EXPECT_EQ(faultOf(b, inputs).place, (kiln::CallChain{{"kernel.cpp", 3}}));
+}
+
+TEST(Overlap, WhatTheArrayHoldsSeesWritesThroughOtherTensors) {
+  ProgramBuilder b({.placed = true});
+  const uint32_t s = b.onChip("s", Memory::Sbuf, DType::Float32, {1, 1}, 0);
+  const uint32_t alias = b.onChip("a", Memory::Sbuf, DType::Float32, {1, 1}, 0);
+  const uint32_t v = b.onChip("v", Memory::Sbuf, DType::Float32, {1, 1}, 64);
+  const uint32_t back = b.onChip("b", Memory::Sbuf, DType::Float32, {1, 1}, 128);
+  const uint32_t acc = b.psum("p", DType::Float32, {1, 1});
+  const uint32_t out = b.output("o", DType::Float32, {1, 1});
+  b.memset(b.all(s), 2);
+  b.memset(b.all(v), 1);
+  b.matmul(b.all(acc), b.all(s), b.all(v), Accumulate::Overwrite);
+  b.memset(b.all(alias), 10);
+  b.matmul(b.all(acc), b.all(s), b.all(v), Accumulate::Add);
+  b.copy(b.all(back), b.all(acc));
+  b.dma(b.all(out), b.all(back));
+
+  EXPECT_EQ(faultOf(b, {}).rule, "M-04");
+  EXPECT_EQ(bitsOf(outputsOf(b, {}, {.checkOverwritten = false})[0]),
+            (std::vector<uint32_t>{encode(DType::Float32, 12)}));
+}
+
 TEST_F(MatmulTest, NcTransposeMovesBitsOnBothEngines) {
   struct Case {
     DType dtype;
