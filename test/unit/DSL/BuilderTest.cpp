@@ -90,6 +90,46 @@ TEST(Builder, Activation) {
             "reduce_res=t3[0+128, 0: 1x1] op=abs reduce_op=add reduce_cmd=reset_reduce");
 }
 
+TEST(Builder, RecordTakesEveryKindOfParameter) {
+  EXPECT_EQ(
+      recorded([](InOut) {
+        using nisa::detail::record;
+        nl::SrcLoc here = nl::SrcLoc::current();
+        Tensor y = tile({64, 8}), x = tile({64, 8}), m = tile({64, 1});
+        record("tensor_tensor", {{"dst", y}, {"data1", x}, {"data2", x}, {"op", nl::add}}, here,
+               nisa::engine::gpsimd);
+        record("activation", {{"dst", y}, {"op", nl::exp}, {"data", x}, {"imm_scale", 0.1}}, here);
+        record(
+            "tensor_reduce",
+            {{"dst", m}, {"op", nl::maximum}, {"data", x}, {"reduced_dims", 1}, {"negate", true}},
+            here);
+        record("tensor_scalar", {{"dst", y}, {"data", x}, {"op0", nl::abs}, {"op1", nl::Op{}}},
+               here);
+        record("memset", {{"dst", y}, {"value", 2.5}}, here);
+      }),
+      "tensor_tensor dst=t0[0+64, 0: 1x8] data1=t1[0+64, 0: 1x8] data2=t1[0+64, 0: 1x8] "
+      "op=add engine=gpsimd\n"
+      "activation dst=t0[0+64, 0: 1x8] data=t1[0+64, 0: 1x8] op=exp imm_scale=0.1\n"
+      "tensor_reduce dst=t2[0+64, 0: 1x1] data=t1[0+64, 0: 1x8] op=maximum reduced_dims=1 "
+      "negate=1\n"
+      "tensor_scalar dst=t0[0+64, 0: 1x8] data=t1[0+64, 0: 1x8] op0=abs\n"
+      "memset dst=t0[0+64, 0: 1x8] value=2.5");
+  EXPECT_EQ(errorsOf(traceBody([](InOut) {
+              Tensor y = tile({64, 8});
+              nisa::detail::record("activation", {{"dst", y}, {"op", nl::add}, {"data", y}},
+                                   nl::SrcLoc::current());
+            })),
+            "[B-07] op of activation is nl::add, an operator of the ALUs (nisa::tensor_tensor and "
+            "nisa::tensor_scalar compute with operators; functions are nl::exp, nl::relu, ...)");
+  EXPECT_EQ(errorsOf(traceBody([](InOut) {
+              Tensor y = tile({64, 8});
+              nisa::detail::record("tensor_tensor",
+                                   {{"dst", y}, {"data1", y}, {"data2", y}, {"op", nl::Op{}}},
+                                   nl::SrcLoc::current());
+            })),
+            "[B-07] op of tensor_tensor is missing (give it an operator, such as .op = nl::add)");
+}
+
 TEST(Builder, ActivationConstantsAreRoundedToFloat32) {
   TraceResult r = traceBody([](InOut) {
     nisa::activation({.dst = tile({1, 1}), .op = nl::copy, .data = tile({1, 1}), .scale = 0.1});
