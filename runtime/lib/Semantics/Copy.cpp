@@ -79,36 +79,53 @@ void kilnrt::copyTile(const ConstTile &src, const Tile &dst) {
 /// Blocks of this side keep both the reads and the writes of a transpose in few cache lines.
 static constexpr int64_t kTransposeBlock = 16;
 
-template <typename Word>
+/// `isDense`: elements of a row are neighbours on both sides.
+template <typename Word, bool isDense>
 static void transposeWords(const ConstTile &src, const Tile &dst) {
-  // Addresses of a row's elements, once: rows share the pattern.
+  // Offsets of a row's elements, once: rows share the pattern.
   std::vector<int64_t> from, to;
-  from.reserve(size_t(src.elements));
-  to.reserve(size_t(dst.elements));
   auto collect = [](const TileShape &shape, std::vector<int64_t> &offsets) {
+    offsets.reserve(size_t(shape.elements));
     forEachRun(shape, int64_t{0}, [&](int64_t first, int64_t n, int64_t step) {
       for (int64_t i = 0; i < n; ++i)
         offsets.push_back(first + i * step);
     });
   };
-  collect(src, from);
-  collect(dst, to);
+  if constexpr (!isDense) {
+    collect(src, from);
+    collect(dst, to);
+  }
+  constexpr int64_t width = sizeof(Word);
+  auto offset = [](const std::vector<int64_t> &offsets, int64_t i) {
+    return isDense ? i * width : offsets[size_t(i)];
+  };
   for (int64_t r0 = 0; r0 < src.rows; r0 += kTransposeBlock)
     for (int64_t f0 = 0; f0 < src.elements; f0 += kTransposeBlock)
       for (int64_t f = f0; f < std::min(f0 + kTransposeBlock, src.elements); ++f) {
-        std::byte *row = dst.row(uint32_t(f));
-        for (int64_t r = r0; r < std::min<int64_t>(r0 + kTransposeBlock, src.rows); ++r)
-          std::memcpy(row + to[size_t(r)], src.row(uint32_t(r)) + from[size_t(f)], sizeof(Word));
+        const std::byte *in = src.row(uint32_t(r0)) + offset(from, f);
+        std::byte *out = dst.row(uint32_t(f));
+        for (int64_t r = r0; r < std::min<int64_t>(r0 + kTransposeBlock, src.rows); ++r) {
+          std::memcpy(out + offset(to, r), in, sizeof(Word));
+          in += src.rowStep;
+        }
       }
+}
+
+template <typename Word>
+static void transposeAs(const ConstTile &src, const Tile &dst) {
+  if (src.isContiguous() && dst.isContiguous())
+    transposeWords<Word, true>(src, dst);
+  else
+    transposeWords<Word, false>(src, dst);
 }
 
 void kilnrt::transposeTile(const ConstTile &src, const Tile &dst) {
   switch (src.elementBytes()) {
   case 4:
-    return transposeWords<uint32_t>(src, dst);
+    return transposeAs<uint32_t>(src, dst);
   case 2:
-    return transposeWords<uint16_t>(src, dst);
+    return transposeAs<uint16_t>(src, dst);
   default:
-    return transposeWords<uint8_t>(src, dst);
+    return transposeAs<uint8_t>(src, dst);
   }
 }
