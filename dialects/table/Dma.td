@@ -27,7 +27,8 @@ def DmaCopyInst : Inst<0x50, "dma_copy", [EngineSync, EngineScalar, EngineGpsimd
     Rule<"S-09", "dmaElements", "dst and src hold the same number of elements">,
     Rule<"D-12", "dmaHwdgeDtypes", "hardware descriptors move raw bytes">,
     Rule<"B-09", "dmaEngine", "a trigger engine needs hardware descriptors">,
-    Rule<"X-06", "dmaRing", "the ring exists">];
+    Rule<"X-06", "dmaRing", "the ring exists">,
+    Rule<"V-09", "dmaOverlap", "dst and src of one transfer share no byte">];
   let costs = [
     Cost<"sync", 0, 1, 105, 1162, 105, "static trigger of 75 ns, public trn2 profiles", "measured">,
     Cost<"scalar", 0, 1, 620, 620, 620, "hardware trigger of 517 ns, public trn2 profiles", "measured">,

@@ -166,6 +166,9 @@ def : RuleText<"V-07", "Only a dim of extent 1 is broadcast",
 def : RuleText<"V-08", "A destination does not repeat storage",
   "with step 0 several values would land in one place",
   "write to a view without a broadcast">;
+def : RuleText<"V-09", "A transfer does not overlap its source",
+  "its sixteen DMA engines move their shares in no order, so overlapping views of one tensor give bits by chance",
+  "copy to a second tensor first">;
 def : RuleText<"V-10", "An access pattern takes whole partitions",
   "every partition is accessed alike, so the first pair of an on-chip pattern is the partition step",
   "start the pattern with [elements of one partition, partitions]">;

@@ -1,7 +1,9 @@
 """Exit codes, JSON, reproducers and messages of the command line."""
 
 import json
+import os
 import re
+import threading
 
 import numpy as np
 
@@ -75,6 +77,64 @@ expect(not (kiln.scratch / "p.kiln").exists(), "nothing is written on a fault")
 )
 _, stderr = kiln("run", "crash.cpp:crash", "zeros:8x8:float32", code=1)
 expect(stderr.startswith("crash.cpp:3: error[X-03]: the kernel's own C++ crashed"), stderr)
+
+# So is ending the process: it must not look like success.
+(kiln.scratch / "quit.cpp").write_text(
+    '#include <cstdlib>\n#include "nl/nl.h"\n'
+    "nl::Tensor quit(nl::Tensor a) { std::exit(0); return a; }\nNL_KERNEL(quit)\n"
+)
+_, stderr = kiln("run", "quit.cpp:quit", "zeros:8x8:float32", "-o", "never.npy", code=1)
+expect("the kernel's own C++ ended the process" in stderr, stderr)
+_, stderr = kiln("--diagnostics=json", "run", "crash.cpp:crash", "zeros:8x8:float32", code=1)
+expect_equal(json.loads(stderr)["place"], [{"file": "crash.cpp", "line": 3}], "record of a crash")
+
+# What a kernel prints does not get into results, and a report on stdout is nothing but the report.
+(kiln.scratch / "loud.cpp").write_text(
+    '#include <cstdio>\n#include "nl/nl.h"\n'
+    "nl::Tensor loud(nl::Tensor a) {\n"
+    '  std::puts("tracing");\n'
+    "  nl::Tensor out = nl::ndarray(a.shape(), a.dtype(), nl::shared_hbm), t = nl::load(a);\n"
+    "  nisa::dma_copy(out, t);\n  return out;\n}\nNL_KERNEL(loud)\n"
+)
+stdout, stderr = kiln("run", "loud.cpp:loud", "iota:8x8:float32", "--json", "-")
+expect_equal(json.loads(stdout)["ok"], True, "report on stdout")
+expect("tracing" in stderr, stderr)
+
+# A reference that is also the output is read first.
+kiln("run", "loud.cpp:loud", "iota:8x8:float32", "-o", "ref.npy")
+kiln("run", "loud.cpp:loud", "zeros:8x8:float32", "-o", "ref.npy", "--check", "ref.npy", code=3)
+
+# Pipes are written to, not replaced.
+os.mkfifo(kiln.scratch / "pipe")
+received = []
+reader = threading.Thread(target=lambda: received.append((kiln.scratch / "pipe").read_text()))
+reader.start()
+kiln("run", "loud.cpp:loud", "iota:8x8:float32", "--json", "pipe")
+reader.join()
+expect(json.loads(received[0])["ok"] and (kiln.scratch / "pipe").is_fifo(), "--json to a pipe")
+
+# Files that are no kernels, programs of another kernel, damaged files in the cache.
+_, stderr = kiln("run", "pipe:f", code=1)
+expect("is no kernel file" in stderr, stderr)
+kiln("compile", "loud.cpp:loud", "iota:8x8:float32", "-o", "loud.kiln")
+_, stderr = kiln("run", "loud.kiln:other", "iota:8x8:float32", code=1)
+expect("holds kernel 'loud', not 'other'" in stderr, stderr)
+for plugin in (kiln.scratch / "cache").glob("*.so"):
+    plugin.write_bytes(plugin.read_bytes()[:1000])
+kiln("run", "loud.cpp:loud", "iota:8x8:float32")
+
+# A tensor that takes the address of another is ordered after all of it, also where their bytes differ.
+(kiln.scratch / "reuse.cpp").write_text(
+    '#include "nl/nl.h"\nusing nl::Tensor;\n'
+    "Tensor reuse(Tensor x) {\n"
+    "  Tensor y = nl::ndarray({128, 50}, nl::float32, nl::shared_hbm);\n"
+    "  Tensor a = nl::ndarray({128, 100}, nl::float32, nl::sbuf, {.address = nl::Address{0, 0}});\n"
+    "  nisa::memset(a(nl::_, nl::ds(50, 50)), 1.0f);\n"
+    "  Tensor b = nl::ndarray({128, 50}, nl::float32, nl::sbuf, {.address = nl::Address{0, 0}});\n"
+    "  nisa::dma_copy(b, x);\n  nisa::dma_copy(y, b);\n  return y;\n}\nNL_KERNEL(reuse)\n"
+)
+for schedule in ("program", "round-robin", *(f"random:{seed}" for seed in range(10))):
+    kiln("run", "reuse.cpp:reuse", "iota:128x50:float32", "--schedule", schedule)
 
 # A file that is no C++ gets the host compiler's words.
 (kiln.scratch / "broken.cpp").write_text("int main( {\n")

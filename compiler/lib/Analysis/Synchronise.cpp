@@ -8,6 +8,8 @@
 
 #include "kiln/Analysis/Synchronise.h"
 
+#include "Takeover.h"
+
 #include <algorithm>
 
 namespace kiln::analysis {
@@ -21,8 +23,8 @@ void merge(StreamPositions &into, const StreamPositions &from) {
 class Builder {
 public:
   Builder(const Kernel &kernel, const Placement &placement)
-      : kernel(kernel), tracker(kernel, placement), clocks(kernel.instructions.size()),
-        isAwaited(kernel.instructions.size()) {}
+      : kernel(kernel), tracker(kernel, placement), takeovers(kernel, placement),
+        clocks(kernel.instructions.size()), isAwaited(kernel.instructions.size()) {}
 
   Synchronisation run() {
     for (uint32_t i = 0; i < kernel.instructions.size(); ++i)
@@ -37,6 +39,7 @@ private:
     const unsigned engine = engineStream(inst.engine);
     waits.clear();
     StreamPositions needed = tracker.collect(i);
+    takeovers.collect(i, needed);
     learn(engine, needed);
 
     unsigned stream = engine;
@@ -51,6 +54,7 @@ private:
       lastTransfer[ring] = i + 1;
     }
     tracker.record(i, stream);
+    takeovers.record(i, stream);
     emit(i, engine, stream);
   }
 
@@ -157,6 +161,7 @@ private:
 
   const Kernel &kernel;
   DependenceTracker tracker;
+  TakeoverTracker takeovers;
   Synchronisation result;
   std::vector<StreamPositions> clocks; ///< what is known once an instruction is complete
   std::vector<bool> isAwaited;

@@ -31,25 +31,36 @@ struct OpenedFile {
 
 std::variant<OpenedFile, Diagnostic> openFile(const CompileRequest &request) {
   OpenedFile opened;
-  std::string object = request.kernelFile;
-  if (!object.ends_with(".so")) {
-    BuildOptions options;
-    options.hostCompiler = request.hostCompiler;
-    options.includeDir = request.includeDir;
-    options.buildId = ownBuildId();
-    options.useCache = request.useCache;
-    auto built = buildPlugin(object, options);
+  if (request.kernelFile.ends_with(".so")) {
+    AuthorRuns guard; // static constructors are the author's code too
+    auto loaded = loadPlugin(request.kernelFile, request.kernelFile);
+    if (auto *problem = std::get_if<Diagnostic>(&loaded))
+      return *problem;
+    opened.plugin.emplace(std::move(std::get<Plugin>(loaded)));
+    return opened;
+  }
+  BuildOptions options;
+  options.hostCompiler = request.hostCompiler;
+  options.includeDir = request.includeDir;
+  options.buildId = ownBuildId();
+  options.useCache = request.useCache;
+  for (;;) {
+    auto built = buildPlugin(request.kernelFile, options);
     if (auto *problem = std::get_if<Diagnostic>(&built))
       return *problem;
-    opened.built.emplace(std::move(std::get<BuiltPlugin>(built)));
-    object = opened.built->path;
+    BuiltPlugin &plugin = std::get<BuiltPlugin>(built);
+    AuthorRuns guard;
+    auto loaded = loadPlugin(plugin.path, request.kernelFile);
+    if (auto *found = std::get_if<Plugin>(&loaded)) {
+      opened.built.emplace(std::move(plugin));
+      opened.plugin.emplace(std::move(*found));
+      return opened;
+    }
+    // A damaged file in the cache is built anew, once.
+    if (!plugin.fromCache)
+      return std::get<Diagnostic>(loaded);
+    options.rebuild = true;
   }
-  AuthorRuns guard; // static constructors are the author's code too
-  auto loaded = loadPlugin(object, request.kernelFile);
-  if (auto *problem = std::get_if<Diagnostic>(&loaded))
-    return *problem;
-  opened.plugin.emplace(std::move(std::get<Plugin>(loaded)));
-  return opened;
 }
 
 /// Diagnostics name files relative to the folder of this one.
@@ -66,8 +77,7 @@ void compile(const CompileRequest &request, CompileResult &result) {
     return;
   }
   Plugin &plugin = *std::get<OpenedFile>(opened).plugin;
-  auto kernel =
-      trace::findKernel(*plugin.info, request.kernel, request.kernelFile);
+  auto kernel = trace::findKernel(*plugin.info, request.kernel, request.kernelFile);
   if (auto *problem = std::get_if<Diagnostic>(&kernel)) {
     result.diagnostics.push_back(*problem);
     return;
@@ -76,15 +86,12 @@ void compile(const CompileRequest &request, CompileResult &result) {
   options.kernelFile = absolute(request.kernelFile);
   options.includeDir = request.includeDir;
   options.text = plugin.code.text;
-  options.resolver = [&plugin](uint64_t address) {
-    return plugin.code.resolve(address);
-  };
+  options.resolver = [&plugin](uint64_t address) { return plugin.code.resolve(address); };
   trace::TraceResult traced;
   {
     AuthorRuns guard;
-    traced =
-        trace::traceKernel(*std::get<const nl::detail::KernelEntry *>(kernel),
-                           request.args, options);
+    traced = trace::traceKernel(*std::get<const nl::detail::KernelEntry *>(kernel), request.args,
+                                options);
   }
   result.diagnostics = std::move(traced.diagnostics);
   if (!traced.ok)
@@ -103,8 +110,7 @@ void list(const CompileRequest &request, ListResult &result) {
     result.diagnostics.push_back(*problem);
     return;
   }
-  const nl::detail::PluginInfo &info =
-      *std::get<OpenedFile>(opened).plugin->info;
+  const nl::detail::PluginInfo &info = *std::get<OpenedFile>(opened).plugin->info;
   std::string file = absolute(request.kernelFile);
   for (uint32_t i = 0; i < info.kernelCount; ++i)
     result.kernels.push_back(trace::describeKernel(info.kernels[i], file));
@@ -136,9 +142,7 @@ void kiln_compile(const CompileRequest *request, CompileResult *result) {
   compile(*request, *result);
 }
 
-void kiln_list(const CompileRequest *request, ListResult *result) {
-  list(*request, *result);
-}
+void kiln_list(const CompileRequest *request, ListResult *result) { list(*request, *result); }
 
 const char *kiln_trace_position() {
   if (!authorRuns)

@@ -29,8 +29,7 @@ std::string buildIdIn(const char *begin, const char *end) {
     const char *value = name + padded(note.n_namesz);
     if (value + note.n_descsz > end)
       break;
-    if (note.n_type == kBuildId && note.n_namesz == 4 &&
-        std::memcmp(name, "GNU", 4) == 0)
+    if (note.n_type == kBuildId && note.n_namesz == 4 && std::memcmp(name, "GNU", 4) == 0)
       return llvm::toHex(llvm::StringRef(value, note.n_descsz),
                          /*LowerCase=*/true);
     begin = value + padded(note.n_descsz);
@@ -53,8 +52,7 @@ int visit(dl_phdr_info *info, size_t, void *opaque) {
     const ElfW(Phdr) &segment = info->dlpi_phdr[i];
     if (segment.p_type != PT_NOTE)
       continue;
-    auto *begin =
-        reinterpret_cast<const char *>(info->dlpi_addr + segment.p_vaddr);
+    auto *begin = reinterpret_cast<const char *>(info->dlpi_addr + segment.p_vaddr);
     search.id = buildIdIn(begin, begin + segment.p_memsz);
   }
   return 1;

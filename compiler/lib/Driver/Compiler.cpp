@@ -51,8 +51,7 @@ Level levelOf(Emit emit) {
 /// One compilation, in a context of its own: no state survives it.
 class Compilation {
 public:
-  Compilation(const trace::Trace &trace, const CompilerOptions &options,
-              CompileResult &result)
+  Compilation(const trace::Trace &trace, const CompilerOptions &options, CompileResult &result)
       : trace(trace), options(options), result(result),
         context(dialects(), MLIRContext::Threading::DISABLED) {}
 
@@ -69,9 +68,8 @@ public:
     llvm::CrashRecoveryContext::Disable();
     if (!returned)
       internalFault("the compiler crashed in " + phase);
-    result.ok = llvm::none_of(result.diagnostics, [](const Diagnostic &d) {
-      return d.severity == Severity::Error;
-    });
+    result.ok = llvm::none_of(result.diagnostics,
+                              [](const Diagnostic &d) { return d.severity == Severity::Error; });
     if (hasInternalFault())
       writeReproducer();
   }
@@ -129,7 +127,8 @@ private:
     result.program = kilnrt::serialize(program);
   }
 
-  /// What a program file may ask of a host is bounded; the author hears of it at the largest tensor.
+  /// What a program file may ask of a host is bounded; the author hears of it at the largest
+  /// tensor.
   bool fitsHbm() {
     double total = 0, most = 0;
     const trace::Tensor *largest = nullptr;
@@ -189,25 +188,20 @@ private:
   void writeReproducer() {
     MLIRContext fresh(dialects(), MLIRContext::Threading::DISABLED);
     OwningOpRef<ModuleOp> module = traceToNisa(&fresh, trace);
-    std::string text =
-        "// Kiln " KILN_BUILD_ID ", MLIR " KILN_MLIR_VERSION "\n// Passes: " +
-        llvm::join(pipelinePasses(), ", ") +
-        "\n// Run: kiln-opt -kiln-to-streams THIS_FILE\n" + print(*module);
-    auto digest = llvm::SHA256::hash(llvm::ArrayRef(
-        reinterpret_cast<const uint8_t *>(text.data()), text.size()));
-    std::string name =
-        "kiln-reproducer-" +
-        llvm::toHex(llvm::ArrayRef(digest).take_front(4), /*LowerCase=*/true) +
-        ".mlir";
-    std::string path = options.reproducerDir.empty()
-                           ? name
-                           : options.reproducerDir + "/" + name;
+    std::string text = "// Kiln " KILN_BUILD_ID ", MLIR " KILN_MLIR_VERSION "\n// Passes: " +
+                       llvm::join(pipelinePasses(), ", ") +
+                       "\n// Run: kiln-opt -kiln-to-streams THIS_FILE\n" + print(*module);
+    auto digest = llvm::SHA256::hash(
+        llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+    std::string name = "kiln-reproducer-" +
+                       llvm::toHex(llvm::ArrayRef(digest).take_front(4), /*LowerCase=*/true) +
+                       ".mlir";
+    std::string path = options.reproducerDir.empty() ? name : options.reproducerDir + "/" + name;
     std::ofstream file(path, std::ios::binary);
     file << text;
     file.close();
-    std::string message =
-        file ? "wrote the reproducer '" + path + "': please report it"
-             : "cannot write the reproducer '" + path + "'";
+    std::string message = file ? "wrote the reproducer '" + path + "': please report it"
+                               : "cannot write the reproducer '" + path + "'";
     if (file)
       result.reproducer = path;
     result.diagnostics.back().notes.push_back({message, {}});

@@ -18,8 +18,7 @@ struct CompilerOptions {
 
 /// Compiles `trace` and appends to `result`. A crash or failure of a pass
 /// becomes a diagnostic of class Internal, with a reproducer on disk.
-void compileTrace(const trace::Trace &trace, const CompilerOptions &options,
-                  CompileResult &result);
+void compileTrace(const trace::Trace &trace, const CompilerOptions &options, CompileResult &result);
 
 } // namespace kiln::driver
 

@@ -54,8 +54,7 @@ kilnrt::HostArray materialise(const std::string &argument) {
     fail({parsed.error()});
   const auto *tensor = std::get_if<kilnrt::TensorArgument>(&parsed->value);
   if (!tensor)
-    fail({kilnrt::makeError(kiln::Fault::User, "'" + argument +
-                                                   "' is no array",
+    fail({kilnrt::makeError(kiln::Fault::User, "'" + argument + "' is no array",
                             "write it as on the command line, as in "
                             "rand:64x512:bf16:1")});
   std::vector<kiln::Diagnostic> notes;
@@ -78,11 +77,9 @@ kiln::driver::Arg argumentOf(const Value &value) {
 
 } // namespace
 
-Array::Array(std::vector<int64_t> shape, DType dtype)
-    : type(dtype), extents(std::move(shape)) {
+Array::Array(std::vector<int64_t> shape, DType dtype) : type(dtype), extents(std::move(shape)) {
   // The parser of arguments knows all limits of a shape.
-  std::string argument = "zeros:" + shapeText(extents) + ":" +
-                         std::string(isa::name(toIsa(dtype)));
+  std::string argument = "zeros:" + shapeText(extents) + ":" + std::string(isa::name(toIsa(dtype)));
   bytes.resize(materialise(argument).data.size());
 }
 
@@ -94,9 +91,7 @@ Array::Array(const char *argument) : type(DType::float32) {
   std::memcpy(bytes.data(), host.data.data(), host.data.size());
 }
 
-int64_t Array::size() const {
-  return int64_t(bytes.size() / isa::bytesOf(toIsa(type)));
-}
+int64_t Array::size() const { return int64_t(bytes.size() / isa::bytesOf(toIsa(type))); }
 
 double Array::operator[](int64_t i) const {
   unsigned width = isa::bytesOf(toIsa(type));
@@ -107,8 +102,7 @@ double Array::operator[](int64_t i) const {
     return value;
   }
   float value;
-  kilnrt::loadRow(toIsa(type), reinterpret_cast<const std::byte *>(at), width,
-                  1, &value);
+  kilnrt::loadRow(toIsa(type), reinterpret_cast<const std::byte *>(at), width, 1, &value);
   return value;
 }
 
@@ -132,16 +126,13 @@ std::vector<Array> execute(const PluginInfo &kernels, const char *name,
     fail({*problem});
   const KernelEntry &entry = *std::get<const KernelEntry *>(kernel);
 
-  kiln::driver::CodeMap code(reinterpret_cast<const void *>(entry.function),
-                             "/proc/self/exe");
+  kiln::driver::CodeMap code(reinterpret_cast<const void *>(entry.function), "/proc/self/exe");
   kiln::trace::TraceOptions options;
   options.kernelFile = entry.place.file;
   std::string header = kernels.header;
   options.includeDir = header.substr(0, header.rfind("/nl/"));
   options.text = code.text;
-  options.resolver = [&code](uint64_t address) {
-    return code.resolve(address);
-  };
+  options.resolver = [&code](uint64_t address) { return code.resolve(address); };
   std::vector<kiln::driver::Arg> kernelArgs;
   std::vector<kilnrt::HostArray> inputs;
   for (const Value &value : args) {
@@ -149,8 +140,7 @@ std::vector<Array> execute(const PluginInfo &kernels, const char *name,
     if (const auto *array = std::get_if<Array>(&value))
       inputs.push_back(toHost(*array));
   }
-  kiln::trace::TraceResult traced =
-      kiln::trace::traceKernel(entry, kernelArgs, options);
+  kiln::trace::TraceResult traced = kiln::trace::traceKernel(entry, kernelArgs, options);
   if (!traced.ok)
     fail(traced.diagnostics);
 

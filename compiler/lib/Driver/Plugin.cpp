@@ -5,7 +5,9 @@
 
 #include "llvm/DebugInfo/Symbolize/Symbolize.h"
 
+#include <cstring>
 #include <dlfcn.h>
+#include <fstream>
 #include <link.h>
 
 namespace kiln::driver {
@@ -37,6 +39,18 @@ struct ObjectSearch {
     return 1;
   }
 };
+
+/// Whether `path` is an ELF file with all of its sections. The loader maps a truncated file without
+/// a word and dies on the first missing page.
+bool isWholeObject(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  ElfW(Ehdr) header;
+  if (!file.read(reinterpret_cast<char *>(&header), sizeof(header)) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0)
+    return false;
+  file.seekg(0, std::ios::end);
+  return uint64_t(file.tellg()) >= header.e_shoff + uint64_t(header.e_shnum) * header.e_shentsize;
+}
 
 } // namespace
 
@@ -73,6 +87,13 @@ std::variant<Plugin, Diagnostic> loadPlugin(const std::string &path,
                                             const std::string &kernelFile) {
   // A name without a slash would be searched in the system's folders.
   std::string file = path.find('/') == std::string::npos ? "./" + path : path;
+  if (!isWholeObject(file)) {
+    Diagnostic d;
+    d.rule = "X-03";
+    d.message = "'" + kernelFile + "' is not a whole shared object";
+    d.help = "build it again with -shared -fPIC";
+    return d;
+  }
   void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     Diagnostic d;

@@ -45,8 +45,7 @@ struct Plugin {
 };
 
 /// Loads `path`; `kernelFile` is the name for messages.
-std::variant<Plugin, Diagnostic> loadPlugin(const std::string &path,
-                                            const std::string &kernelFile);
+std::variant<Plugin, Diagnostic> loadPlugin(const std::string &path, const std::string &kernelFile);
 
 } // namespace kiln::driver
 

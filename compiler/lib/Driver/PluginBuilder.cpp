@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <sstream>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,8 +32,7 @@ const std::vector<std::string> kFlags = {"-std=c++20",
                                          "-shared",
                                          "-Wno-unused-command-line-argument"};
 
-Diagnostic buildError(std::string message, std::string help,
-                      const std::string &file) {
+Diagnostic buildError(std::string message, std::string help, const std::string &file) {
   Diagnostic d;
   d.rule = "X-03";
   d.message = std::move(message);
@@ -42,14 +42,48 @@ Diagnostic buildError(std::string message, std::string help,
   return d;
 }
 
-std::optional<std::string> chooseCompiler(const std::string &asked) {
+/// The compiler as words of a command: $CXX may be "ccache g++". Empty when there is none.
+std::vector<std::string> chooseCompiler(const std::string &asked) {
+  std::string text = asked;
+  if (const char *cxx = std::getenv("CXX"); text.empty() && cxx)
+    text = cxx;
+  if (text.empty())
+    for (const char *name : {"g++", "clang++", "c++"})
+      if (auto path = findProgram(name))
+        return {*path};
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; stream >> word;)
+    words.push_back(word);
+  auto path = words.empty() ? std::nullopt : findProgram(words.front());
+  if (!path)
+    return {};
+  words.front() = *path;
+  return words;
+}
+
+Diagnostic noCompiler(const std::string &asked) {
+  const char *cxx = std::getenv("CXX");
   if (!asked.empty())
-    return findProgram(asked);
-  if (const char *cxx = std::getenv("CXX"); cxx && *cxx)
-    return findProgram(cxx);
-  for (const char *name : {"g++", "clang++", "c++"})
-    if (auto path = findProgram(name))
-      return path;
+    return buildError("there is no program '" + asked + "' to compile kernels with",
+                      "give --host-compiler a C++20 compiler", "");
+  if (cxx && *cxx)
+    return buildError("CXX is '" + std::string(cxx) + "', and there is no such program",
+                      "set CXX to a C++20 compiler, or unset it", "");
+  return buildError("no host C++ compiler was found", "install g++ or set CXX", "");
+}
+
+/// Whether `source` is a file a host compiler can build.
+std::optional<Diagnostic> checkSource(const std::string &source) {
+  struct stat info;
+  if (stat(source.c_str(), &info) != 0)
+    return buildError("cannot read the kernel file '" + source + "': " + std::strerror(errno),
+                      "name an existing .cpp file, as in examples/03_matmul.cpp:matmul_tiled", "");
+  std::string ending = fs::path(source).extension();
+  bool isSource = ending == ".cpp" || ending == ".cc" || ending == ".cxx" || ending == ".C";
+  if (!S_ISREG(info.st_mode) || !isSource)
+    return buildError("'" + source + "' is no kernel file",
+                      "a kernel is a .cpp to build, a .so to load, or a .kiln program", "");
   return std::nullopt;
 }
 
@@ -61,8 +95,7 @@ std::vector<std::string> compilerFlags(const std::string &identity) {
     flags.pop_back(); // g++ has no such warning
   // Fields out of NKI's order, and t[i, j] in C++20, compile silently into
   // something else.
-  flags.push_back(clang ? "-Werror=reorder-init-list"
-                        : "-Werror=comma-subscript");
+  flags.push_back(clang ? "-Werror=reorder-init-list" : "-Werror=comma-subscript");
   return flags;
 }
 
@@ -83,8 +116,8 @@ std::optional<fs::path> cacheFolder() {
   if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST)
     return std::nullopt;
   struct stat info;
-  if (lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) ||
-      info.st_uid != geteuid() || (info.st_mode & 0077) != 0)
+  if (lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid() ||
+      (info.st_mode & 0077) != 0)
     return std::nullopt;
   return folder;
 }
@@ -115,20 +148,17 @@ std::string firstLines(const std::string &text, unsigned limit) {
   return end < text.size() ? out + "\n..." : out;
 }
 
-Diagnostic compileFailure(const std::string &source,
-                          const std::string &compiler,
+Diagnostic compileFailure(const std::string &source, const std::string &compiler,
                           const ProcessResult &run) {
   constexpr unsigned kShownLines = 40;
   if (!run.started)
-    return buildError("the host compiler '" + compiler +
-                          "' could not be started: " + run.errors,
+    return buildError("the host compiler '" + compiler + "' could not be started: " + run.errors,
                       "set CXX to a C++20 compiler", source);
-  Diagnostic d = buildError("the host compiler rejects the kernel file",
-                            "the messages above are " + compiler +
-                                "'s; a kernel file is C++20",
-                            source);
-  d.notes.push_back({"what " + fs::path(compiler).filename().string() +
-                         " says:\n" + firstLines(run.errors, kShownLines),
+  Diagnostic d =
+      buildError("the host compiler rejects the kernel file",
+                 "the messages above are " + compiler + "'s; a kernel file is C++20", source);
+  d.notes.push_back({"what " + fs::path(compiler).filename().string() + " says:\n" +
+                         firstLines(run.errors, kShownLines),
                      {}});
   return d;
 }
@@ -144,56 +174,52 @@ BuiltPlugin::~BuiltPlugin() {
 
 std::variant<BuiltPlugin, Diagnostic> buildPlugin(const std::string &source,
                                                   const BuildOptions &options) {
-  if (access(source.c_str(), R_OK) != 0)
-    return buildError(
-        "cannot read the kernel file '" + source + "': " + std::strerror(errno),
-        "name an existing .cpp file, as in examples/03_matmul.cpp:matmul_tiled",
-        "");
-  auto compiler = chooseCompiler(options.hostCompiler);
-  if (!compiler)
-    return buildError("no host C++ compiler was found",
-                      "install g++ or set CXX", "");
-  ProcessResult version = runProcess({*compiler, "--version"});
+  if (auto problem = checkSource(source))
+    return *problem;
+  std::error_code problem;
+  // Absolute: a name that starts with '-' would be an option.
+  std::string file = fs::absolute(source, problem).lexically_normal();
+  std::vector<std::string> compiler = chooseCompiler(options.hostCompiler);
+  if (compiler.empty())
+    return noCompiler(options.hostCompiler);
+  const auto runCompiler = [&compiler](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), compiler.begin(), compiler.end());
+    return runProcess(arguments);
+  };
+  ProcessResult version = runCompiler({"--version"});
   if (!version.started || version.exitCode != 0)
-    return compileFailure(source, *compiler, version);
+    return compileFailure(source, compiler.front(), version);
   std::vector<std::string> flags = compilerFlags(version.output);
   flags.push_back("-I" + options.includeDir);
 
-  std::vector<std::string> preprocess = {*compiler};
-  preprocess.insert(preprocess.end(), flags.begin(), flags.end());
+  std::vector<std::string> preprocess = flags;
   std::erase(preprocess, "-shared");
-  preprocess.insert(preprocess.end(), {"-E", source});
-  ProcessResult text = runProcess(preprocess);
+  preprocess.insert(preprocess.end(), {"-E", file});
+  ProcessResult text = runCompiler(preprocess);
   if (!text.started || text.exitCode != 0)
-    return compileFailure(source, *compiler, text);
+    return compileFailure(source, compiler.front(), text);
 
   auto cache = options.useCache ? cacheFolder() : std::nullopt;
-  std::string key = hashOf(
-      {text.output, llvm::join(flags, " "), version.output, options.buildId});
+  std::string key = hashOf({text.output, llvm::join(flags, " "), version.output, options.buildId});
   fs::path cached = cache ? *cache / (key + ".so") : fs::path();
-  if (cache && access(cached.c_str(), R_OK) == 0)
-    return BuiltPlugin(cached, "");
+  if (cache && !options.rebuild && access(cached.c_str(), R_OK) == 0)
+    return BuiltPlugin(cached, "", /*fromCache=*/true);
 
-  std::string workspace =
-      (cache ? *cache : fs::temp_directory_path()) / "build-XXXXXX";
+  fs::path temporary = fs::temp_directory_path(problem);
+  std::string workspace = (cache ? *cache : problem ? "/tmp" : temporary) / "kiln-build-XXXXXX";
   if (!mkdtemp(workspace.data()))
-    return buildError(
-        "cannot make a folder for the build: " +
-            std::string(std::strerror(errno)),
-        "check TMPDIR, or set KILN_CACHE_DIR to a writable folder", "");
-  BuiltPlugin result(workspace + "/kernel.so", workspace);
-  std::vector<std::string> compile = {*compiler};
-  compile.insert(compile.end(), flags.begin(), flags.end());
-  compile.insert(compile.end(), {source, "-o", result.path});
-  ProcessResult run = runProcess(compile);
+    return buildError("cannot make a folder for the build: " + std::string(std::strerror(errno)),
+                      "check TMPDIR, or set KILN_CACHE_DIR to a writable folder", "");
+  BuiltPlugin result(workspace + "/kernel.so", workspace, /*fromCache=*/false);
+  std::vector<std::string> compile = flags;
+  compile.insert(compile.end(), {file, "-o", result.path});
+  ProcessResult run = runCompiler(compile);
   if (!run.started || run.exitCode != 0)
-    return compileFailure(source, *compiler, run);
-  if (!cache)
-    return result;
+    return compileFailure(source, compiler.front(), run);
   // Atomic: another process that builds the same key leaves the same file.
-  if (std::rename(result.path.c_str(), cached.c_str()) != 0)
+  if (!cache || std::rename(result.path.c_str(), cached.c_str()) != 0)
     return result;
-  return BuiltPlugin(cached, "");
+  return BuiltPlugin(cached, "", /*fromCache=*/false);
 }
 
 } // namespace kiln::driver

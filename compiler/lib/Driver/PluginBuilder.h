@@ -18,25 +18,26 @@
 namespace kiln::driver {
 
 struct BuildOptions {
-  std::string
-      hostCompiler;       ///< path or name; empty: $CXX, else g++, else clang++
-  std::string includeDir; ///< folder that holds nl/nl.h
-  std::string buildId;    ///< identity of this libkiln
+  std::string hostCompiler; ///< path or name; empty: $CXX, else g++, else clang++
+  std::string includeDir;   ///< folder that holds nl/nl.h
+  std::string buildId;      ///< identity of this libkiln
   bool useCache = true;
+  bool rebuild = false; ///< replace what the cache has: it could not be loaded
 };
 
 /// A shared object on disk. A temporary one is removed with this object.
 class BuiltPlugin {
 public:
-  BuiltPlugin(std::string path, std::string temporaryDir)
-      : path(std::move(path)), temporaryDir(std::move(temporaryDir)) {}
+  BuiltPlugin(std::string path, std::string temporaryDir, bool fromCache)
+      : path(std::move(path)), fromCache(fromCache), temporaryDir(std::move(temporaryDir)) {}
   BuiltPlugin(BuiltPlugin &&other) noexcept
-      : path(std::move(other.path)),
+      : path(std::move(other.path)), fromCache(other.fromCache),
         temporaryDir(std::exchange(other.temporaryDir, {})) {}
   BuiltPlugin &operator=(BuiltPlugin &&) = delete;
   ~BuiltPlugin();
 
   std::string path;
+  bool fromCache; ///< an earlier run built it
 
 private:
   std::string temporaryDir; ///< empty when the cache owns the file

@@ -73,8 +73,7 @@ ProcessResult runProcess(const std::vector<std::string> &arguments) {
   std::string locale = "LC_ALL=C";
   std::vector<char *> env;
   for (char **e = environ; *e; ++e)
-    if (std::strncmp(*e, "PATH=", 5) != 0 &&
-        std::strncmp(*e, "LC_ALL=", 7) != 0)
+    if (std::strncmp(*e, "PATH=", 5) != 0 && std::strncmp(*e, "LC_ALL=", 7) != 0)
       env.push_back(*e);
   env.push_back(path.data());
   env.push_back(locale.data());
@@ -86,8 +85,7 @@ ProcessResult runProcess(const std::vector<std::string> &arguments) {
   posix_spawn_file_actions_adddup2(&actions, out[1], 1);
   posix_spawn_file_actions_adddup2(&actions, err[1], 2);
   pid_t pid = 0;
-  int problem =
-      posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), env.data());
+  int problem = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), env.data());
   posix_spawn_file_actions_destroy(&actions);
   close(out[1]);
   close(err[1]);
@@ -102,8 +100,7 @@ ProcessResult runProcess(const std::vector<std::string> &arguments) {
   int status = 0;
   while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
     ;
-  result.exitCode =
-      WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
 }
 

@@ -11,9 +11,8 @@
 namespace kiln::driver {
 
 struct ProcessResult {
-  bool started =
-      false; ///< false: the program could not be executed; `errors` says why
-  int exitCode = -1; ///< 128 + signal when a signal ended it
+  bool started = false; ///< false: the program could not be executed; `errors` says why
+  int exitCode = -1;    ///< 128 + signal when a signal ended it
   std::string output, errors;
 };
 

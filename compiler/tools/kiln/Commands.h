@@ -20,12 +20,11 @@ namespace kiln::tool {
 
 /// Options of every command that compiles.
 struct CompileOptions {
-  std::string kernel; ///< KERNEL: file.cpp:name, lib.so:name, or a program
+  std::string kernel;            ///< KERNEL: file.cpp:name, lib.so:name, or a program
   std::vector<std::string> args; ///< ARG...
   bool noCache = false;
   std::string hostCompiler;
-  std::string
-      testFault; ///< hidden: makes a pass fail, for the test of reproducers
+  std::string testFault; ///< hidden: makes a pass fail, for the test of reproducers
 };
 
 struct RunOptions {
@@ -50,10 +49,8 @@ struct CompileToOptions {
 int runCommand(const RunOptions &options, Reporter &reporter);
 int compileCommand(const CompileToOptions &options, Reporter &reporter);
 int objdumpCommand(const std::string &file, Reporter &reporter);
-int asmCommand(const std::string &file, const std::string &output,
-               Reporter &reporter);
-int listCommand(const std::string &file, const CompileOptions &options,
-                Reporter &reporter);
+int asmCommand(const std::string &file, const std::string &output, Reporter &reporter);
+int listCommand(const std::string &file, const CompileOptions &options, Reporter &reporter);
 int explainCommand(const std::string &code, Reporter &reporter);
 
 } // namespace kiln::tool

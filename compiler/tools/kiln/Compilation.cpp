@@ -6,19 +6,40 @@
 #include "CompilerLibrary.h"
 #include "CrashHandler.h"
 #include "Progress.h"
+#include "kilnrt/HostData/File.h"
 
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <unistd.h>
 
 namespace kiln::tool {
 namespace {
 
+/// What a kernel prints while it is traced goes to stderr: stdout is for results.
+class KernelOutput {
+public:
+  KernelOutput() {
+    std::fflush(stdout);
+    saved = dup(STDOUT_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
+  }
+  ~KernelOutput() {
+    std::fflush(stdout);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+  }
+  KernelOutput(const KernelOutput &) = delete;
+  KernelOutput &operator=(const KernelOutput &) = delete;
+
+private:
+  int saved = -1;
+};
+
 driver::Arg compileArgument(const kilnrt::Argument &argument) {
   return std::visit(
       [](const auto &value) -> driver::Arg {
-        if constexpr (std::is_same_v<std::decay_t<decltype(value)>,
-                                     kilnrt::TensorArgument>)
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, kilnrt::TensorArgument>)
           return driver::TensorArg{value.dtype, value.shape};
         else
           return value;
@@ -38,8 +59,8 @@ KernelName splitKernel(const std::string &text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
-std::optional<std::vector<kilnrt::Argument>>
-parseArguments(const std::vector<std::string> &texts, Reporter &reporter) {
+std::optional<std::vector<kilnrt::Argument>> parseArguments(const std::vector<std::string> &texts,
+                                                            Reporter &reporter) {
   std::vector<kilnrt::Argument> arguments;
   bool ok = true;
   for (const std::string &text : texts) {
@@ -59,10 +80,10 @@ parseArguments(const std::vector<std::string> &texts, Reporter &reporter) {
   return arguments;
 }
 
-std::optional<driver::CompileResult>
-compile(const CompileOptions &options,
-        const std::vector<kilnrt::Argument> &arguments, driver::Emit emit,
-        const std::string &stopAfter, Reporter &reporter) {
+std::optional<driver::CompileResult> compile(const CompileOptions &options,
+                                             const std::vector<kilnrt::Argument> &arguments,
+                                             driver::Emit emit, const std::string &stopAfter,
+                                             Reporter &reporter) {
   auto library = loadCompiler();
   if (!library) {
     reporter.report(library.error());
@@ -84,7 +105,8 @@ compile(const CompileOptions &options,
   driver::CompileResult result;
   {
     Progress progress("compiling " + options.kernel);
-    CrashHandler handler(library->tracePosition);
+    KernelOutput output;
+    CrashHandler handler(library->tracePosition, reporter.isJson());
     library->compile(&request, &result);
   }
   reporter.report(result.diagnostics);
@@ -94,30 +116,14 @@ compile(const CompileOptions &options,
 }
 
 kilnrt::Status writeFile(const std::string &path, std::string_view bytes) {
-  auto failure = [&path](const char *what) {
-    return kilnrt::makeError(kilnrt::Fault::User,
-                             std::string(what) + " '" + path +
-                                 "': " + std::strerror(errno),
-                             "name a file in a folder you can write to");
-  };
-  if (path == "-") {
-    std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-    return std::fflush(stdout) == 0 ? kilnrt::Status::ok()
-                                    : failure("cannot write");
-  }
-  std::string temporary = path + ".part-" + std::to_string(getpid());
-  FILE *file = std::fopen(temporary.c_str(), "wb");
-  if (!file)
-    return failure("cannot write");
-  bool written =
-      std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  written = std::fclose(file) == 0 && written;
-  if (!written || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    auto error = failure("cannot write");
-    std::remove(temporary.c_str());
-    return error;
-  }
-  return kilnrt::Status::ok();
+  if (path != "-")
+    return kilnrt::replaceFile(path, {std::as_bytes(std::span(bytes))});
+  bool written = std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size();
+  if (std::fflush(stdout) == 0 && written)
+    return kilnrt::Status::ok();
+  return kilnrt::makeError(Fault::User,
+                           std::string("cannot write to standard output: ") + std::strerror(errno),
+                           "check what reads it");
 }
 
 } // namespace kiln::tool

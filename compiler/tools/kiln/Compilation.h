@@ -25,16 +25,16 @@ struct KernelName {
 KernelName splitKernel(const std::string &text);
 
 /// Parses every ARG; reports notes and errors. Empty on error.
-std::optional<std::vector<kilnrt::Argument>>
-parseArguments(const std::vector<std::string> &texts, Reporter &reporter);
+std::optional<std::vector<kilnrt::Argument>> parseArguments(const std::vector<std::string> &texts,
+                                                            Reporter &reporter);
 
 /// Compiles to `emit`. Reports everything; empty unless it succeeded.
-std::optional<driver::CompileResult>
-compile(const CompileOptions &options,
-        const std::vector<kilnrt::Argument> &arguments, driver::Emit emit,
-        const std::string &stopAfter, Reporter &reporter);
+std::optional<driver::CompileResult> compile(const CompileOptions &options,
+                                             const std::vector<kilnrt::Argument> &arguments,
+                                             driver::Emit emit, const std::string &stopAfter,
+                                             Reporter &reporter);
 
-/// Writes to `path` through a temporary file beside it; "-" is standard output.
+/// Replaces the file `path` as a whole; devices and pipes are written to. "-" is standard output.
 kilnrt::Status writeFile(const std::string &path, std::string_view bytes);
 
 } // namespace kiln::tool

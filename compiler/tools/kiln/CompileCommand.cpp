@@ -11,10 +11,8 @@ namespace {
 
 std::optional<driver::Emit> parseEmit(const std::string &text) {
   static constexpr std::pair<const char *, driver::Emit> kLevels[] = {
-      {"nisa", driver::Emit::Nisa},
-      {"placed", driver::Emit::Placed},
-      {"scheduled", driver::Emit::Scheduled},
-      {"streams", driver::Emit::Streams},
+      {"nisa", driver::Emit::Nisa},           {"placed", driver::Emit::Placed},
+      {"scheduled", driver::Emit::Scheduled}, {"streams", driver::Emit::Streams},
       {"program", driver::Emit::Program},
   };
   for (auto [name, level] : kLevels)
@@ -28,37 +26,32 @@ std::optional<driver::Emit> parseEmit(const std::string &text) {
 int compileCommand(const CompileToOptions &options, Reporter &reporter) {
   auto emit = parseEmit(options.emit);
   if (!emit) {
-    reporter.report(kilnrt::makeError(
-        Fault::Usage, fmt::format("there is no level '{}'", options.emit),
-        "--emit takes nisa, placed, scheduled, streams or program"));
+    reporter.report(kilnrt::makeError(Fault::Usage,
+                                      fmt::format("there is no level '{}'", options.emit),
+                                      "--emit takes nisa, placed, scheduled, streams or program"));
     return reporter.exitCode();
   }
   if (splitKernel(options.compile.kernel).isProgram()) {
     reporter.report(kilnrt::makeError(
-        Fault::Usage,
-        fmt::format("'{}' is compiled already", options.compile.kernel),
+        Fault::Usage, fmt::format("'{}' is compiled already", options.compile.kernel),
         "use `kiln objdump` to read a program"));
     return reporter.exitCode();
   }
   bool binary = *emit == driver::Emit::Program && options.stopAfter.empty();
   if (binary && options.output.empty()) {
-    reporter.report(kilnrt::makeError(
-        Fault::Usage, "a program needs a file to go to",
-        "add -o PROG.kiln, or --emit=streams to read the streams"));
+    reporter.report(kilnrt::makeError(Fault::Usage, "a program needs a file to go to",
+                                      "add -o PROG.kiln, or --emit=streams to read the streams"));
     return reporter.exitCode();
   }
   auto arguments = parseArguments(options.compile.args, reporter);
   if (!arguments)
     return reporter.exitCode();
-  auto result =
-      compile(options.compile, *arguments, *emit, options.stopAfter, reporter);
+  auto result = compile(options.compile, *arguments, *emit, options.stopAfter, reporter);
   if (result) {
     std::string_view bytes = result->text;
     if (!result->program.empty())
-      bytes = {reinterpret_cast<const char *>(result->program.data()),
-               result->program.size()};
-    auto status =
-        writeFile(options.output.empty() ? "-" : options.output, bytes);
+      bytes = {reinterpret_cast<const char *>(result->program.data()), result->program.size()};
+    auto status = writeFile(options.output.empty() ? "-" : options.output, bytes);
     if (!status)
       reporter.report(status.error());
   }

@@ -12,8 +12,8 @@ namespace kiln::tool {
 /// Kiln's own (exit 70).
 class CrashHandler {
 public:
-  /// `tracePosition` is libkiln's kiln_trace_position.
-  explicit CrashHandler(const char *(*tracePosition)());
+  /// `tracePosition` is libkiln's kiln_trace_position; `json` is the form of the message.
+  CrashHandler(const char *(*tracePosition)(), bool json);
   ~CrashHandler();
   CrashHandler(const CrashHandler &) = delete;
   CrashHandler &operator=(const CrashHandler &) = delete;

@@ -22,9 +22,8 @@ namespace {
 kilnrt::Expected<std::string> readText(const std::string &path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
-    return kilnrt::makeError(
-        Fault::User, "cannot read '" + path + "': " + std::strerror(errno),
-        "name an assembler file, as `kiln objdump` writes it", "X-05");
+    return kilnrt::makeError(Fault::User, "cannot read '" + path + "': " + std::strerror(errno),
+                             "name an assembler file, as `kiln objdump` writes it", "X-05");
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
@@ -46,8 +45,7 @@ int objdumpCommand(const std::string &file, Reporter &reporter) {
   return reporter.exitCode();
 }
 
-int asmCommand(const std::string &file, const std::string &output,
-               Reporter &reporter) {
+int asmCommand(const std::string &file, const std::string &output, Reporter &reporter) {
   auto text = readText(file);
   if (!text) {
     reporter.report(text.error());
@@ -63,15 +61,13 @@ int asmCommand(const std::string &file, const std::string &output,
     return reporter.exitCode();
   }
   std::vector<std::byte> bytes = kilnrt::serialize(*program);
-  auto status = writeFile(
-      output, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+  auto status = writeFile(output, {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
   if (!status)
     reporter.report(status.error());
   return reporter.exitCode();
 }
 
-int listCommand(const std::string &file, const CompileOptions &options,
-                Reporter &reporter) {
+int listCommand(const std::string &file, const CompileOptions &options, Reporter &reporter) {
   auto library = loadCompiler();
   if (!library) {
     reporter.report(library.error());
@@ -84,15 +80,14 @@ int listCommand(const std::string &file, const CompileOptions &options,
   request.includeDir = includeFolder();
   driver::ListResult result;
   {
-    CrashHandler handler(library->tracePosition);
+    CrashHandler handler(library->tracePosition, reporter.isJson());
     library->list(&request, &result);
   }
   reporter.report(result.diagnostics);
   std::string text;
   for (const driver::KernelInfo &kernel : result.kernels)
-    text += fmt::format("{}({})  {}:{}\n", kernel.name,
-                        fmt::join(kernel.parameters, ", "), kernel.place.file,
-                        kernel.place.line);
+    text += fmt::format("{}({})  {}:{}\n", kernel.name, fmt::join(kernel.parameters, ", "),
+                        kernel.place.file, kernel.place.line);
   if (auto status = writeFile("-", text); !status)
     reporter.report(status.error());
   return reporter.exitCode();
@@ -110,14 +105,12 @@ int explainCommand(const std::string &code, Reporter &reporter) {
         known += (known.empty() ? "" : ", ") + std::string(r.id);
     reporter.report(kilnrt::makeError(
         Fault::User, fmt::format("there is no rule '{}'", code),
-        known.empty()
-            ? "rule ids look like P-06; a message names its own in brackets"
-            : "did you mean one of " + known));
+        known.empty() ? "rule ids look like P-06; a message names its own in brackets"
+                      : "did you mean one of " + known));
     return reporter.exitCode();
   }
-  auto status =
-      writeFile("-", fmt::format("{}: {}\n\nwhy: {}\nway out: {}\n", rule->id,
-                                 rule->title, rule->why, rule->wayOut));
+  auto status = writeFile("-", fmt::format("{}: {}\n\nwhy: {}\nway out: {}\n", rule->id,
+                                           rule->title, rule->why, rule->wayOut));
   if (!status)
     reporter.report(status.error());
   return reporter.exitCode();

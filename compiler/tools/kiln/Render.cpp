@@ -29,8 +29,7 @@ nlohmann::ordered_json renderJson(const Diagnostic &d) {
   out["place"] = placeJson(d.place);
   out["notes"] = nlohmann::ordered_json::array();
   for (const DiagnosticNote &note : d.notes)
-    out["notes"].push_back(
-        {{"message", note.message}, {"place", placeJson(note.place)}});
+    out["notes"].push_back({{"message", note.message}, {"place", placeJson(note.place)}});
   return out;
 }
 
@@ -39,9 +38,7 @@ void Reporter::report(const Diagnostic &d) {
   // Texts may quote bytes of a malformed file; the replacement handler keeps
   // the output valid UTF-8.
   std::string text =
-      json ? renderJson(d).dump(-1, ' ', false,
-                                nlohmann::json::error_handler_t::replace) +
-                 "\n"
+      json ? renderJson(d).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"
            : toText(d);
   std::fwrite(text.data(), 1, text.size(), out);
 }

@@ -32,6 +32,7 @@ public:
   void report(const std::vector<Diagnostic> &diagnostics);
   /// Everything reported so far, for `--json`.
   const std::vector<Diagnostic> &all() const { return seen; }
+  bool isJson() const { return json; }
   /// Exit code of the worst error reported: 0 when there was none.
   int exitCode() const;
 

@@ -20,8 +20,7 @@ using kilnrt::HostArray;
 using nlohmann::ordered_json;
 
 /// "program", "round-robin" or "random:SEED".
-kilnrt::Expected<kilnrt::RunOptions>
-executorOptions(const RunOptions &options) {
+kilnrt::Expected<kilnrt::RunOptions> executorOptions(const RunOptions &options) {
   kilnrt::RunOptions out;
   if (options.maxSteps)
     out.maxSteps = options.maxSteps;
@@ -35,28 +34,32 @@ executorOptions(const RunOptions &options) {
   constexpr std::string_view kRandom = "random:";
   if (text.starts_with(kRandom)) {
     text.remove_prefix(kRandom.size());
-    auto [end, problem] =
-        std::from_chars(text.data(), text.data() + text.size(), out.seed);
+    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out.seed);
     out.schedule = kilnrt::Schedule::Random;
     if (problem == std::errc() && end == text.data() + text.size())
       return out;
   }
-  return kilnrt::makeError(
-      Fault::Usage, fmt::format("there is no schedule '{}'", options.schedule),
-      "--schedule takes program, round-robin or random:SEED, as in random:7");
+  return kilnrt::makeError(Fault::Usage, fmt::format("there is no schedule '{}'", options.schedule),
+                           "--schedule takes program, round-robin or random:SEED, as in random:7");
 }
 
 /// The program KERNEL names: loaded, or compiled for the arguments.
-std::optional<kilnrt::Program>
-obtainProgram(const RunOptions &options,
-              const std::vector<kilnrt::Argument> &arguments,
-              Reporter &reporter) {
+std::optional<kilnrt::Program> obtainProgram(const RunOptions &options,
+                                             const std::vector<kilnrt::Argument> &arguments,
+                                             Reporter &reporter) {
   kilnrt::Expected<kilnrt::Program> program = kilnrt::Program();
-  if (splitKernel(options.compile.kernel).isProgram()) {
-    program = kilnrt::loadFile(splitKernel(options.compile.kernel).file);
+  KernelName kernel = splitKernel(options.compile.kernel);
+  if (kernel.isProgram()) {
+    program = kilnrt::loadFile(kernel.file);
+    if (program && !kernel.name.empty() && kernel.name != program->kernel) {
+      reporter.report(kilnrt::makeError(Fault::User,
+                                        fmt::format("'{}' holds kernel '{}', not '{}'", kernel.file,
+                                                    program->kernel, kernel.name),
+                                        "a program holds one kernel: leave the name out", "X-04"));
+      return std::nullopt;
+    }
   } else {
-    auto compiled = compile(options.compile, arguments, driver::Emit::Program,
-                            "", reporter);
+    auto compiled = compile(options.compile, arguments, driver::Emit::Program, "", reporter);
     if (!compiled)
       return std::nullopt;
     program = kilnrt::load(compiled->program);
@@ -77,18 +80,17 @@ obtainProgram(const RunOptions &options,
 }
 
 /// The values of the tensor arguments; scalars went into the compilation.
-std::optional<std::vector<HostArray>>
-inputsOf(const std::vector<kilnrt::Argument> &arguments, bool compiled,
-         Reporter &reporter) {
+std::optional<std::vector<HostArray>> inputsOf(const std::vector<kilnrt::Argument> &arguments,
+                                               bool compiled, Reporter &reporter) {
   std::vector<HostArray> inputs;
   for (const kilnrt::Argument &argument : arguments) {
     const auto *tensor = std::get_if<kilnrt::TensorArgument>(&argument.value);
     if (!tensor) {
       if (compiled)
         continue;
-      reporter.report(kilnrt::makeError(
-          Fault::User, fmt::format("'{}' is no tensor", argument.text),
-          "a program takes tensors only: its scalars were compiled in"));
+      reporter.report(
+          kilnrt::makeError(Fault::User, fmt::format("'{}' is no tensor", argument.text),
+                            "a program takes tensors only: its scalars were compiled in"));
       return std::nullopt;
     }
     std::vector<Diagnostic> notes;
@@ -114,8 +116,7 @@ std::string valueText(const HostArray &a, size_t i) {
   case isa::DType::Float32:
     return fmt::format("{}", as(float()));
   case isa::DType::BFloat16:
-    return fmt::format(
-        "{}", __builtin_bit_cast(float, uint32_t(as(uint16_t())) << 16));
+    return fmt::format("{}", __builtin_bit_cast(float, uint32_t(as(uint16_t())) << 16));
   case isa::DType::Float16: {
     _Float16 half = as(_Float16());
     return fmt::format("{}", float(half));
@@ -134,8 +135,7 @@ std::string summary(const HostArray &a) {
   size_t n = size_t(a.elements());
   for (size_t i = 0; i < std::min(n, kShown); ++i)
     values += (i ? " " : "") + valueText(a, i);
-  return fmt::format("{} [{}]: {}{}", isa::name(a.dtype),
-                     fmt::join(a.shape, ", "), values,
+  return fmt::format("{} [{}]: {}{}", isa::name(a.dtype), fmt::join(a.shape, ", "), values,
                      n > kShown ? " ..." : "");
 }
 
@@ -150,15 +150,18 @@ std::vector<std::string> resultNames(const kilnrt::Program &program) {
   return names;
 }
 
-void checkResult(const RunOptions &options, const HostArray &result,
+/// Where the summary for people goes: not between the lines of a report on standard output.
+FILE *summaryFile(const RunOptions &options) {
+  bool stdoutTaken = options.json == "-";
+  for (const std::string &output : options.outputs)
+    stdoutTaken |= output == "-";
+  return stdoutTaken ? stderr : stdout;
+}
+
+/// Compares the first result with the reference, which was read before anything was written.
+void checkResult(const RunOptions &options, const HostArray &result, const HostArray &reference,
                  Reporter &reporter, ordered_json &json) {
-  auto reference = kilnrt::readNpyFile(options.check);
-  if (!reference) {
-    reporter.report(reference.error());
-    return;
-  }
-  auto comparison = kilnrt::compareArrays(result, reference->array,
-                                          {options.rtol, options.atol});
+  auto comparison = kilnrt::compareArrays(result, reference, {options.rtol, options.atol});
   if (!comparison) {
     reporter.report(comparison.error());
     return;
@@ -173,12 +176,95 @@ void checkResult(const RunOptions &options, const HostArray &result,
                    {"max_rel_error", comparison->maxRelError},
                    {"l2_rel_error", comparison->l2RelError}};
   if (comparison->matches()) {
-    fmt::print("check: {}\n", comparison->describe());
+    fmt::print(summaryFile(options), "check: {}\n", comparison->describe());
     return;
   }
-  reporter.report(kilnrt::makeError(Fault::Check, comparison->describe(),
-                                    "raise --rtol or --atol only if the "
-                                    "reference is less exact than the kernel"));
+  reporter.report(kilnrt::makeError(
+      Fault::Check, comparison->describe(),
+      "raise --rtol or --atol only if the reference is less exact than the kernel"));
+}
+
+kilnrt::Status writeOutput(const std::string &file, const HostArray &array, bool raw) {
+  kilnrt::NpyWriteOptions options;
+  options.raw = raw;
+  if (file != "-")
+    return kilnrt::writeNpyFile(file, array, options);
+  auto bytes = kilnrt::encodeNpy(array, options);
+  if (!bytes)
+    return bytes.error();
+  return writeFile("-", {reinterpret_cast<const char *>(bytes->data()), bytes->size()});
+}
+
+/// Writes the results to their files, and one line about each for people.
+void writeOutputs(const RunOptions &options, const std::vector<std::string> &names,
+                  const std::vector<HostArray> &outputs, Reporter &reporter, ordered_json &json) {
+  json["outputs"] = ordered_json::array();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    const HostArray &array = outputs[i];
+    std::string file = i < options.outputs.size() ? options.outputs[i] : "";
+    json["outputs"].push_back({{"name", names[i]},
+                               {"dtype", std::string(isa::name(array.dtype))},
+                               {"shape", array.shape},
+                               {"file", file}});
+    if (!file.empty())
+      if (auto status = writeOutput(file, array, options.raw); !status) {
+        reporter.report(status.error());
+        continue;
+      }
+    fmt::print(summaryFile(options), "{} {}{}\n", names[i], summary(array),
+               file.empty() ? "" : " -> " + file);
+  }
+}
+
+/// Everything from the command line to the results; reports what goes wrong on the way.
+void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
+  auto runOptions = executorOptions(options);
+  if (!runOptions)
+    return reporter.report(runOptions.error());
+  auto arguments = parseArguments(options.compile.args, reporter);
+  if (!arguments)
+    return;
+  // Before anything is written: the reference may be the file a result goes to.
+  std::optional<HostArray> reference;
+  if (!options.check.empty()) {
+    auto read = kilnrt::readNpyFile(options.check);
+    if (!read)
+      return reporter.report(read.error());
+    reporter.report(read->notes);
+    reference = std::move(read->array);
+  }
+  auto program = obtainProgram(options, *arguments, reporter);
+  if (!program)
+    return;
+  bool compiled = !splitKernel(options.compile.kernel).isProgram();
+  auto inputs = inputsOf(*arguments, compiled, reporter);
+  if (!inputs)
+    return;
+  std::vector<std::string> names = resultNames(*program);
+  if (options.outputs.size() > names.size())
+    return reporter.report(
+        kilnrt::makeError(Fault::Usage,
+                          fmt::format("{} files for {} result{}", options.outputs.size(),
+                                      names.size(), names.size() == 1 ? "" : "s"),
+                          "give one -o for each result, in order of return"));
+
+  auto executable = kilnrt::Executable::prepare(*program);
+  if (!executable)
+    return reporter.report(executable.error());
+  kilnrt::Expected<kilnrt::RunResult> result = kilnrt::RunResult();
+  {
+    Progress progress("running " + options.compile.kernel);
+    result = executable->run(*inputs, *runOptions);
+  }
+  if (!result)
+    return reporter.report(result.error());
+  reporter.report(result->warnings);
+  json["stats"] = {{"instructions", result->stats.instructions}, {"steps", result->stats.steps}};
+  writeOutputs(options, names, result->outputs, reporter, json);
+  if (reference && !result->outputs.empty())
+    checkResult(options, result->outputs.front(), *reference, reporter, json);
+  if (auto status = writeFile("-", ""); !status) // flushes the summary
+    reporter.report(status.error());
 }
 
 } // namespace
@@ -188,81 +274,17 @@ int runCommand(const RunOptions &options, Reporter &reporter) {
   json["version"] = 1;
   json["kernel"] = options.compile.kernel;
   json["target"] = "trn2";
-  auto finish = [&] {
-    if (!options.json.empty()) {
-      json["ok"] = reporter.exitCode() == 0;
-      json["diagnostics"] = ordered_json::array();
-      for (const Diagnostic &d : reporter.all())
-        json["diagnostics"].push_back(renderJson(d));
-      std::string text =
-          json.dump(2, ' ', false, ordered_json::error_handler_t::replace) +
-          "\n";
-      if (auto status = writeFile(options.json, text); !status)
-        reporter.report(status.error());
-    }
-    return reporter.exitCode();
-  };
-
-  auto runOptions = executorOptions(options);
-  if (!runOptions) {
-    reporter.report(runOptions.error());
-    return finish();
+  run(options, reporter, json);
+  if (!options.json.empty()) {
+    json["ok"] = reporter.exitCode() == 0;
+    json["diagnostics"] = ordered_json::array();
+    for (const Diagnostic &d : reporter.all())
+      json["diagnostics"].push_back(renderJson(d));
+    std::string text = json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
+    if (auto status = writeFile(options.json, text); !status)
+      reporter.report(status.error());
   }
-  auto arguments = parseArguments(options.compile.args, reporter);
-  if (!arguments)
-    return finish();
-  auto program = obtainProgram(options, *arguments, reporter);
-  if (!program)
-    return finish();
-  bool compiled = !splitKernel(options.compile.kernel).isProgram();
-  auto inputs = inputsOf(*arguments, compiled, reporter);
-  if (!inputs)
-    return finish();
-  std::vector<std::string> names = resultNames(*program);
-  if (options.outputs.size() > names.size()) {
-    reporter.report(kilnrt::makeError(
-        Fault::Usage,
-        fmt::format("{} files for {} result{}", options.outputs.size(),
-                    names.size(), names.size() == 1 ? "" : "s"),
-        "give one -o for each result, in order of return"));
-    return finish();
-  }
-
-  auto executable = kilnrt::Executable::prepare(*program);
-  if (!executable) {
-    reporter.report(executable.error());
-    return finish();
-  }
-  Progress progress("running " + options.compile.kernel);
-  auto result = executable->run(*inputs, *runOptions);
-  if (!result) {
-    reporter.report(result.error());
-    return finish();
-  }
-  reporter.report(result->warnings);
-  json["stats"] = {{"instructions", result->stats.instructions},
-                   {"steps", result->stats.steps}};
-  json["outputs"] = ordered_json::array();
-  for (size_t i = 0; i < result->outputs.size(); ++i) {
-    const HostArray &array = result->outputs[i];
-    std::string file = i < options.outputs.size() ? options.outputs[i] : "";
-    json["outputs"].push_back({{"name", names[i]},
-                               {"dtype", std::string(isa::name(array.dtype))},
-                               {"shape", array.shape},
-                               {"file", file}});
-    if (!file.empty()) {
-      kilnrt::NpyWriteOptions write;
-      write.raw = options.raw;
-      if (auto status = kilnrt::writeNpyFile(file, array, write); !status)
-        reporter.report(status.error());
-    }
-    fmt::print("{} {}{}\n", names[i], summary(array),
-               file.empty() ? "" : " -> " + file);
-  }
-  if (!options.check.empty() && !result->outputs.empty())
-    checkResult(options, result->outputs.front(), reporter, json);
-  std::fflush(stdout);
-  return finish();
+  return reporter.exitCode();
 }
 
 } // namespace kiln::tool

@@ -30,14 +30,11 @@ constexpr const char *kFooter =
     "Running a .cpp builds and runs native code: run only kernels you trust.";
 
 void addCompileOptions(CLI::App *command, CompileOptions &options) {
-  command->add_option("KERNEL", options.kernel, "Kernel or program")
-      ->required();
+  command->add_option("KERNEL", options.kernel, "Kernel or program")->required();
   command->add_option("ARG", options.args, "Arguments, in the kernel's order");
-  command->add_flag("--no-cache", options.noCache,
-                    "Build the kernel file anew");
-  command->add_option(
-      "--host-compiler", options.hostCompiler,
-      "C++ compiler for kernel files (default: $CXX, g++, clang++)");
+  command->add_flag("--no-cache", options.noCache, "Build the kernel file anew");
+  command->add_option("--host-compiler", options.hostCompiler,
+                      "C++ compiler for kernel files (default: $CXX, g++, clang++)");
   command->add_option("--test-fault", options.testFault)->group("");
 }
 
@@ -51,8 +48,7 @@ int main(int argc, char **argv) {
   app.require_subcommand(1);
   app.footer(kFooter);
   std::string diagnostics = "text";
-  app.add_option("--diagnostics", diagnostics,
-                 "How messages are written to stderr")
+  app.add_option("--diagnostics", diagnostics, "How messages are written to stderr")
       ->check(CLI::IsMember({"text", "json"}))
       ->capture_default_str();
   app.fallthrough();
@@ -60,83 +56,57 @@ int main(int argc, char **argv) {
   std::function<int(Reporter &)> action;
 
   RunOptions run;
-  CLI::App *runApp = app.add_subcommand(
-      "run", "Compile a kernel for its arguments and run it");
+  CLI::App *runApp = app.add_subcommand("run", "Compile a kernel for its arguments and run it");
   addCompileOptions(runApp, run.compile);
   runApp
       ->add_option("-o,--output", run.outputs,
                    "File of a result, .npy; once for each, in order of return")
       ->allow_extra_args(false);
-  runApp->add_option("--check", run.check,
-                     "Compare the first result with this .npy");
+  runApp->add_option("--check", run.check, "Compare the first result with this .npy");
+  runApp->add_option("--rtol", run.rtol, "Tolerance of --check relative to the reference")
+      ->capture_default_str();
+  runApp->add_option("--atol", run.atol, "Absolute tolerance of --check")->capture_default_str();
+  runApp->add_option("--json", run.json, "Write a machine-readable report ('-' for stdout)");
   runApp
-      ->add_option("--rtol", run.rtol,
-                   "Tolerance of --check relative to the reference")
+      ->add_option("--schedule", run.schedule,
+                   "Order the engines move in: program, round-robin, random:SEED")
       ->capture_default_str();
-  runApp->add_option("--atol", run.atol, "Absolute tolerance of --check")
-      ->capture_default_str();
-  runApp->add_option("--json", run.json,
-                     "Write a machine-readable report ('-' for stdout)");
-  runApp
-      ->add_option(
-          "--schedule", run.schedule,
-          "Order the engines move in: program, round-robin, random:SEED")
-      ->capture_default_str();
-  runApp->add_option("--max-steps", run.maxSteps,
-                     "Stop after so many steps (default 1000000000)");
-  runApp->add_flag("--raw", run.raw,
-                   "Write 16-bit floats as their bits instead of as float32");
-  runApp->callback(
-      [&] { action = [&](Reporter &r) { return runCommand(run, r); }; });
+  runApp->add_option("--max-steps", run.maxSteps, "Stop after so many steps (default 1000000000)")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62));
+  runApp->add_flag("--raw", run.raw, "Write 16-bit floats as their bits instead of as float32");
+  runApp->callback([&] { action = [&](Reporter &r) { return runCommand(run, r); }; });
 
   CompileToOptions compile;
-  CLI::App *compileApp =
-      app.add_subcommand("compile", "Compile a kernel for its arguments");
+  CLI::App *compileApp = app.add_subcommand("compile", "Compile a kernel for its arguments");
   addCompileOptions(compileApp, compile.compile);
-  compileApp->add_option("-o,--output", compile.output,
-                         "File for the result ('-' for stdout)");
-  compileApp
-      ->add_option("--emit", compile.emit,
-                   "Level: nisa, placed, scheduled, streams, program")
+  compileApp->add_option("-o,--output", compile.output, "File for the result ('-' for stdout)");
+  compileApp->add_option("--emit", compile.emit, "Level: nisa, placed, scheduled, streams, program")
       ->capture_default_str();
-  compileApp->add_option("--stop-after", compile.stopAfter,
-                         "Print the IR after this pass");
+  compileApp->add_option("--stop-after", compile.stopAfter, "Print the IR after this pass");
   compileApp->add_option("--json", compile.json,
                          "Write a machine-readable report ('-' for stdout)");
-  compileApp->callback([&] {
-    action = [&](Reporter &r) { return compileCommand(compile, r); };
-  });
+  compileApp->callback([&] { action = [&](Reporter &r) { return compileCommand(compile, r); }; });
 
   std::string file, output, code;
   CompileOptions listOptions;
-  CLI::App *objdump =
-      app.add_subcommand("objdump", "Print a program as assembler text");
+  CLI::App *objdump = app.add_subcommand("objdump", "Print a program as assembler text");
   objdump->add_option("PROG", file, "Program file")->required();
-  objdump->callback(
-      [&] { action = [&](Reporter &r) { return objdumpCommand(file, r); }; });
+  objdump->callback([&] { action = [&](Reporter &r) { return objdumpCommand(file, r); }; });
 
-  CLI::App *assemble =
-      app.add_subcommand("asm", "Assemble text into a program");
+  CLI::App *assemble = app.add_subcommand("asm", "Assemble text into a program");
   assemble->add_option("FILE", file, "Assembler text")->required();
   assemble->add_option("-o,--output", output, "Program file")->required();
-  assemble->callback([&] {
-    action = [&](Reporter &r) { return asmCommand(file, output, r); };
-  });
+  assemble->callback([&] { action = [&](Reporter &r) { return asmCommand(file, output, r); }; });
 
   CLI::App *list = app.add_subcommand("list", "List the kernels of a file");
   list->add_option("FILE", file, "A .cpp or .so of kernels")->required();
-  list->add_flag("--no-cache", listOptions.noCache,
-                 "Build the kernel file anew");
-  list->add_option("--host-compiler", listOptions.hostCompiler,
-                   "C++ compiler for kernel files");
-  list->callback([&] {
-    action = [&](Reporter &r) { return listCommand(file, listOptions, r); };
-  });
+  list->add_flag("--no-cache", listOptions.noCache, "Build the kernel file anew");
+  list->add_option("--host-compiler", listOptions.hostCompiler, "C++ compiler for kernel files");
+  list->callback([&] { action = [&](Reporter &r) { return listCommand(file, listOptions, r); }; });
 
   CLI::App *explain = app.add_subcommand("explain", "Say what a rule id means");
   explain->add_option("CODE", code, "Rule id, such as P-06")->required();
-  explain->callback(
-      [&] { action = [&](Reporter &r) { return explainCommand(code, r); }; });
+  explain->callback([&] { action = [&](Reporter &r) { return explainCommand(code, r); }; });
 
   try {
     app.parse(argc, argv);

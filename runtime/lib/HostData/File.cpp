@@ -4,7 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "File.h"
+#include "kilnrt/HostData/File.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@
 #include <system_error>
 #include <unistd.h>
 
-namespace kilnrt::detail {
+namespace kilnrt {
 namespace {
 
 // One system call moves at most about 2 GiB.
@@ -149,4 +149,4 @@ Status replaceFile(const std::string &path,
   return systemError("write", path, code);
 }
 
-} // namespace kilnrt::detail
+} // namespace kilnrt

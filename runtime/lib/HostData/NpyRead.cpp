@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "File.h"
+#include "kilnrt/HostData/File.h"
 #include "Text.h"
 #include "Values.h"
 #include "kilnrt/HostData/Npy.h"
@@ -291,7 +291,7 @@ Expected<NpyArray> readNpy(std::span<const std::byte> bytes, std::string_view na
 
 namespace {
 
-Expected<NpyHeader> readHeader(const detail::InputFile &file, const std::string &path) {
+Expected<NpyHeader> readHeader(const InputFile &file, const std::string &path) {
   std::vector<std::byte> prefix(std::min(file.bytes(), kNpyPrefixBytes));
   if (Status status = file.read(0, prefix); !status)
     return status.error();
@@ -301,14 +301,14 @@ Expected<NpyHeader> readHeader(const detail::InputFile &file, const std::string 
 } // namespace
 
 Expected<NpyHeader> readNpyFileHeader(const std::string &path) {
-  auto file = detail::InputFile::open(path);
+  auto file = InputFile::open(path);
   if (!file)
     return file.error();
   return readHeader(*file, path);
 }
 
 Expected<NpyArray> readNpyFile(const std::string &path, const NpyReadOptions &options) {
-  auto file = detail::InputFile::open(path);
+  auto file = InputFile::open(path);
   if (!file)
     return file.error();
   auto header = readHeader(*file, path);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "File.h"
+#include "kilnrt/HostData/File.h"
 #include "Text.h"
 #include "Values.h"
 #include "kilnrt/HostData/Npy.h"
@@ -117,7 +117,7 @@ Status writeNpyFile(const std::string &path, const HostArray &array,
   Encoded encoded;
   if (Status status = encode(array, options, encoded); !status)
     return status;
-  return detail::replaceFile(path, {std::as_bytes(std::span(encoded.header)), encoded.values});
+  return replaceFile(path, {std::as_bytes(std::span(encoded.header)), encoded.values});
 }
 
 } // namespace kilnrt

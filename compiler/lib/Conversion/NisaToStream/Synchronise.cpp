@@ -19,15 +19,14 @@ namespace {
 analysis::Placement placementOf(const KernelView &view) {
   analysis::Placement placement;
   for (nisa::AllocOp alloc : view.tensors)
-    placement.addresses.push_back(
-        alloc.getAddress().value_or(isa::TensorAddress()));
+    placement.addresses.push_back(alloc.getAddress().value_or(isa::TensorAddress()));
   return placement;
 }
 
 /// Positions of all records in one program order: waits stand right before
 /// the instruction they belong to.
-std::vector<std::vector<uint32_t>>
-orderRecords(const analysis::Synchronisation &sync, size_t instructions) {
+std::vector<std::vector<uint32_t>> orderRecords(const analysis::Synchronisation &sync,
+                                                size_t instructions) {
   // How many wait records stand before each instruction.
   std::vector<uint32_t> waits(instructions, 0);
   for (const auto &stream : sync.streams)
@@ -54,16 +53,14 @@ struct Synchronise : impl::SynchronisePassBase<Synchronise> {
   void runOnOperation() override {
     nisa::KernelOp kernel = getOperation();
     if (!kernel.getPlaced() || !kernel.getScheduled()) {
-      kernel.emitError("internal fault: kiln-synchronise needs a placed and "
-                       "scheduled kernel; run kiln-place and kiln-schedule");
+      kernel.emitError("kiln-synchronise needs a placed and scheduled kernel; run "
+                       "kiln-place and kiln-schedule before it");
       return signalPassFailure();
     }
     KernelView view = readKernel(kernel);
     analysis::Placement placement = placementOf(view);
-    analysis::Synchronisation sync =
-        analysis::synchronise(view.data, placement);
-    std::vector<Diagnostic> faults =
-        analysis::verifySynchronisation(view.data, placement, sync);
+    analysis::Synchronisation sync = analysis::synchronise(view.data, placement);
+    std::vector<Diagnostic> faults = analysis::verifySynchronisation(view.data, placement, sync);
     for (const Diagnostic &fault : faults)
       emit(&getContext(), fault);
     if (!faults.empty())
@@ -82,8 +79,7 @@ struct Synchronise : impl::SynchronisePassBase<Synchronise> {
          llvm::zip_equal(analysis::kEngines, sync.streams, orders)) {
       if (records.empty())
         continue;
-      stream::QueueOp queue =
-          stream::getOrCreateQueue(builder, program, engine);
+      stream::QueueOp queue = stream::getOrCreateQueue(builder, program, engine);
       Block &body = queue.getBody().front();
       builder.setInsertionPointToEnd(&body);
       for (auto [record, position] : llvm::zip_equal(records, order))
@@ -91,13 +87,12 @@ struct Synchronise : impl::SynchronisePassBase<Synchronise> {
     }
   }
 
-  void writeRecord(const KernelView &view,
-                   const analysis::ScheduledRecord &record, uint32_t order,
+  void writeRecord(const KernelView &view, const analysis::ScheduledRecord &record, uint32_t order,
                    OpBuilder &builder, Block &body) {
     nisa::InstOpInterface inst = view.instructions[record.instruction];
     if (record.isWaitOnly) {
-      stream::WaitOp::create(builder, inst.getLoc(), order,
-                             uint32_t(record.waitSemaphore), record.waitValue);
+      stream::WaitOp::create(builder, inst.getLoc(), order, uint32_t(record.waitSemaphore),
+                             record.waitValue);
       return;
     }
     inst->moveBefore(&body, body.end());
@@ -111,8 +106,7 @@ struct Synchronise : impl::SynchronisePassBase<Synchronise> {
       // from each of its engines.
       isa::Opcode opcode = nisa::descOf(inst).opcode;
       uint32_t signals = uint32_t(stream::raiseOf(opcode, 1));
-      attr =
-          attr.withUpdate(record.updateSemaphore, record.updateValue / signals);
+      attr = attr.withUpdate(record.updateSemaphore, record.updateValue / signals);
     }
     stream::setSync(inst, attr);
   }

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KILNRT_LIB_HOSTDATA_FILE_H
-#define KILNRT_LIB_HOSTDATA_FILE_H
+#ifndef KILNRT_HOSTDATA_FILE_H
+#define KILNRT_HOSTDATA_FILE_H
 
 #include "kilnrt/Expected.h"
 
@@ -16,7 +16,7 @@
 #include <span>
 #include <string>
 
-namespace kilnrt::detail {
+namespace kilnrt {
 
 /// A regular file open for reading.
 class InputFile {
@@ -45,6 +45,6 @@ private:
 Status replaceFile(const std::string &path,
                    std::initializer_list<std::span<const std::byte>> pieces);
 
-} // namespace kilnrt::detail
+} // namespace kilnrt
 
-#endif // KILNRT_LIB_HOSTDATA_FILE_H
+#endif // KILNRT_HOSTDATA_FILE_H
