@@ -306,19 +306,27 @@ LogicalResult Semaphores::verifyWait(Operation *op, uint32_t semaphore, uint32_t
 
 /// Every position of the program order is taken once.
 static LogicalResult verifyOrders(ProgramOp program) {
-  std::vector<std::pair<uint32_t, Operation *>> taken;
+  struct Place {
+    uint32_t order;
+    size_t position; // where it stands in the text: decides which of two is "first"
+    Operation *op;
+  };
+  std::vector<Place> taken;
   for (auto queue : program.getBody().getOps<QueueOp>())
     for (Operation &op : queue.getBody().front())
       if (std::optional<uint32_t> order = orderOf(&op))
-        taken.emplace_back(*order, &op);
-  llvm::stable_sort(taken, llvm::less_first());
-  auto twice = std::adjacent_find(taken.begin(), taken.end(),
-                                  [](auto &a, auto &b) { return a.first == b.first; });
+        taken.push_back({*order, taken.size(), &op});
+  llvm::sort(taken, [](const Place &a, const Place &b) {
+    return std::tie(a.order, a.position) < std::tie(b.order, b.position);
+  });
+  auto twice = std::adjacent_find(taken.begin(), taken.end(), [](const Place &a, const Place &b) {
+    return a.order == b.order;
+  });
   if (twice == taken.end())
     return success();
-  InFlightDiagnostic diag = std::next(twice)->second->emitError()
-                            << "order " << twice->first << " is taken twice";
-  diag.attachNote(twice->second->getLoc()) << "first taken here";
+  InFlightDiagnostic diag = std::next(twice)->op->emitError()
+                            << "order " << twice->order << " is taken twice";
+  diag.attachNote(twice->op->getLoc()) << "first taken here";
   return diag;
 }
 
