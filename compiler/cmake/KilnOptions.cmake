@@ -10,7 +10,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
 
-# Every float operation is rounded on its own, on every host (design section 4).
+# Every float operation is rounded on its own, on every host.
 add_compile_options(-ffp-contract=off -Wall -Wextra)
 if(KILN_WERROR)
   add_compile_options(-Werror)

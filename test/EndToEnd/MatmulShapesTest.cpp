@@ -1,10 +1,11 @@
-//===- MatmulShapesTest.cpp - every remainder of the matmul examples ---------------------------------===//
+//===- MatmulShapesTest.cpp - every remainder of the matmul examples --------------------------===//
 //
-// All three kernels of examples/03_matmul.cpp at M, N, K in {1, 64, 127, 128, 129, 512, 513, 1000}: within
-// the bound of their dtype against a float64 product of the rounded inputs (OpenBLAS), and equal to each
-// other bit for bit. One test case a value of M and dtype, so that they run in parallel.
+// All three kernels of examples/03_matmul.cpp at M, N, K in {1, 64, 127, 128, 129, 512, 513, 1000}:
+// within the bound of their dtype against a float64 product of the rounded inputs (OpenBLAS), and
+// equal to each other bit for bit. One test case a value of M and dtype, so that they run in
+// parallel.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #define main exampleMain
 #include "03_matmul.cpp"
@@ -33,8 +34,8 @@ struct Matrix {
 
 const Matrix &matrix(int64_t rows, int64_t columns, const std::string &dtype, int seed) {
   static std::map<std::string, Matrix> made;
-  std::string form = "rand:" + std::to_string(rows) + "x" + std::to_string(columns) + ":" + dtype + ":" +
-                     std::to_string(seed);
+  std::string form = "rand:" + std::to_string(rows) + "x" + std::to_string(columns) + ":" + dtype +
+                     ":" + std::to_string(seed);
   auto it = made.find(form);
   if (it == made.end()) {
     Matrix m{nl::Array(form.c_str()), {}};
@@ -52,10 +53,11 @@ struct Errors {
 };
 
 Errors relativeErrors(const Matrix &lhsT, const Matrix &rhs, const nl::Array &result) {
-  const int K = int(lhsT.array.shape()[0]), M = int(lhsT.array.shape()[1]), N = int(rhs.array.shape()[1]);
+  const int K = int(lhsT.array.shape()[0]), M = int(lhsT.array.shape()[1]),
+            N = int(rhs.array.shape()[1]);
   std::vector<double> product(size_t(M) * N);
-  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, M, N, K, 1.0, lhsT.values.data(), M, rhs.values.data(),
-              N, 0.0, product.data(), N);
+  cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, M, N, K, 1.0, lhsT.values.data(), M,
+              rhs.values.data(), N, 0.0, product.data(), N);
   nl::Array rounded = result;
   double found = 0, least = 0, norm = 0;
   for (size_t i = 0; i < product.size(); ++i) {
@@ -77,8 +79,8 @@ TEST_P(MatmulShapes, AreRightAndTheVariantsAgree) {
       const Matrix &lhsT = matrix(K, M, dtype, 1), &rhs = matrix(K, N, dtype, 2);
       const nl::Array tiled = nl::execute("matmul_tiled", {lhsT.array, rhs.array}).front();
 
-      // Rounding one element to bfloat16 costs up to 1/257 = 3.9e-3, which a result of a single element
-      // cannot average out: there the bound is what the rounded product itself has.
+      // Rounding one element to bfloat16 costs up to 1/257 = 3.9e-3, which a result of a single
+      // element cannot average out: there the bound is what the rounded product itself has.
       Errors errors = relativeErrors(lhsT, rhs, tiled);
       ASSERT_LE(errors.found, std::max(bound, errors.least * 1.001));
       ASSERT_TRUE(nl::execute("matmul_hoisted", {lhsT.array, rhs.array}).front().sameBits(tiled));

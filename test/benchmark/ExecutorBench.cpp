@@ -1,9 +1,9 @@
-//===- ExecutorBench.cpp - what a run costs -------------------------------===//
+//===- ExecutorBench.cpp - what a run costs ---------------------------------------------------===//
 //
 // Whole streams: a blocked bf16 matmul, and long runs of one instruction. The
 // counters give FLOP/s or time per instruction, checks on and off.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/Executor.h"
 

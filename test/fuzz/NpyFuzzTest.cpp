@@ -1,11 +1,11 @@
-//===- NpyFuzzTest.cpp - the .npy reader on files nobody would write ------===//
+//===- NpyFuzzTest.cpp - the .npy reader on files nobody would write --------------------------===//
 //
 // Starts from valid files and breaks them: bits, bytes, lengths, and words of
 // the header's language in wrong places. Nothing may crash, what is accepted
 // must be a sane array, what is refused must be explained, and no allocation
 // may be larger than the file justifies. KILN_FUZZ_SEED replays another run.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/HostData/Argument.h"
 

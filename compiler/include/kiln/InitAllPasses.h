@@ -1,9 +1,9 @@
-//===- InitAllPasses.h - every pass and pipeline, registered in one place -===//
+//===- InitAllPasses.h - every pass and pipeline, registered in one place ---------------------===//
 //
 // Tools never list passes; they call this. CSE and canonicalisation come along:
 // tests use them to show that memory effects are declared right.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_INITALLPASSES_H
 #define KILN_INITALLPASSES_H

@@ -1,4 +1,4 @@
-//===- core.h - tensors, shapes, dtypes and views -------------------------===//
+//===- core.h - tensors, shapes, dtypes and views ---------------------------------------------===//
 //
 // The first layer of the kernel language: handles of tensors and the views cut out of them.
 //
@@ -23,7 +23,7 @@
 // Names in nl clash with those of the C library (exp, log, sqrt): write nl:: in front of them, and
 // never `using namespace nl`.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef NL_CORE_H
 #define NL_CORE_H

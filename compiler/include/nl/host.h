@@ -1,4 +1,4 @@
-//===- host.h - run kernels from an ordinary C++ program ------------------===//
+//===- host.h - run kernels from an ordinary C++ program --------------------------------------===//
 //
 // A program that includes this file can run the kernels it registers, on arrays of the host:
 //
@@ -9,7 +9,7 @@
 // `execute` traces the kernel for its arguments, compiles it, and runs the streams on the executor
 // with all checks on. Kernel files do not need this header: `kiln run` does the same from outside.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef NL_HOST_H
 #define NL_HOST_H

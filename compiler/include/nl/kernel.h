@@ -1,4 +1,4 @@
-//===- kernel.h - kernels and how the compiler finds them -----------------===//
+//===- kernel.h - kernels and how the compiler finds them -------------------------------------===//
 //
 // A kernel is a plain function of HBM tensors and compile-time values that returns HBM tensors:
 //
@@ -15,7 +15,7 @@
 // run file.cpp:scale` compiles the file, looks the name up, and traces the function once for the
 // shapes of its arguments.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef NL_KERNEL_H
 #define NL_KERNEL_H

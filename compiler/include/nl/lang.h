@@ -1,9 +1,9 @@
-//===- lang.h - tile functions written with instructions ------------------===//
+//===- lang.h - tile functions written with instructions --------------------------------------===//
 //
 // The value-returning half of the language: a function declares the tile it returns and fills it
 // with nisa:: instructions. Whatever stands here could stand in a kernel.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef NL_LANG_H
 #define NL_LANG_H

@@ -1,10 +1,10 @@
-//===- nl.h - the kernel language, all of it ------------------------------===//
+//===- nl.h - the kernel language, all of it --------------------------------------------------===//
 //
 // What a kernel file includes. The layers, each including the one before: core.h (tensors and
 // views), isa.h (instructions), lang.h (tile functions), kernel.h (kernels), util.h (loops and
 // checks).
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef NL_NL_H
 #define NL_NL_H

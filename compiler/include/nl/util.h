@@ -1,11 +1,11 @@
-//===- util.h - small helpers of kernel authors ---------------------------===//
+//===- util.h - small helpers of kernel authors -----------------------------------------------===//
 //
 // Cutting a dim into tiles, checking what a kernel assumes, and the sizes of the machine.
 //
 //   for (nl::Chunk m : nl::tiles(M, nl::tile_size.pmax))   // 200 rows: 0..127, then 128..199
 //     nisa::dma_copy(buffer(nl::ds(0, m.size), nl::_), x(m, nl::_));
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef NL_UTIL_H
 #define NL_UTIL_H

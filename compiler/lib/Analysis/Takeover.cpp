@@ -1,5 +1,4 @@
-//===- Takeover.cpp - when one tensor takes the place of another
-//-------------------------------===//
+//===- Takeover.cpp - when one tensor takes the place of another ------------------------------===//
 
 #include "Takeover.h"
 

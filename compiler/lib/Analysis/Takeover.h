@@ -1,5 +1,4 @@
-//===- Takeover.h - when one tensor takes the place of another
-//---------------------------------===//
+//===- Takeover.h - when one tensor takes the place of another --------------------------------===//
 //
 // Dependences between bytes are not enough where addresses are used again: the first write through
 // a tensor ends every tensor it overlaps as a whole, also the bytes it never touches itself. So all

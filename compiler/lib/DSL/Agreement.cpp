@@ -1,10 +1,10 @@
-//===- Agreement.cpp - the public headers say what the table says ---------===//
+//===- Agreement.cpp - the public headers say what the table says -----------------------------===//
 //
 // Kernel files see no generated header, so the language headers spell sizes and enum values
 // themselves. Any difference from the table stops the build here; operators are compared by a unit
 // test, name by name.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/ISA/Types.h"
 #include "nl/util.h"

@@ -1,9 +1,9 @@
-//===- Builders.cpp - the functions of nl/isa.h ---------------------------===//
+//===- Builders.cpp - the functions of nl/isa.h -----------------------------------------------===//
 //
 // Each one moves its parameters into the row of the table. A check stands here only when the record
 // cannot express it: how a number was written, which axes were named, a missing scalar.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Emitter.h"
 

@@ -1,4 +1,4 @@
-//===- Declare.cpp - nl::ndarray ------------------------------------------===//
+//===- Declare.cpp - nl::ndarray --------------------------------------------------------------===//
 
 #include "TraceState.h"
 #include "ViewAlgebra.h"

@@ -1,4 +1,4 @@
-//===- DiagnosticLog.cpp - collecting the errors of a trace ---------------===//
+//===- DiagnosticLog.cpp - collecting the errors of a trace -----------------------------------===//
 
 #include "TraceState.h"
 

@@ -1,4 +1,4 @@
-//===- Emitter.cpp - checking and recording instructions ------------------===//
+//===- Emitter.cpp - checking and recording instructions --------------------------------------===//
 
 #include "Emitter.h"
 

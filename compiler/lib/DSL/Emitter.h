@@ -1,9 +1,9 @@
-//===- Emitter.h - one instruction on its way into the trace --------------===//
+//===- Emitter.h - one instruction on its way into the trace ----------------------------------===//
 //
 // A builder names the row, sets fields, adds operands and records. Checks of handles happen as
 // operands come in, rules of the table when the instruction is complete.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_DSL_EMITTER_H
 #define KILN_LIB_DSL_EMITTER_H

@@ -1,10 +1,10 @@
-//===- Finish.cpp - results, and the finished trace -----------------------===//
+//===- Finish.cpp - results, and the finished trace -------------------------------------------===//
 //
 // Host compilers evaluate the arguments of a call in different orders, so the order in which
 // tensors were declared means nothing. The finished trace numbers and names them by first use in
 // operand order.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "TraceState.h"
 #include "ViewAlgebra.h"
@@ -71,8 +71,8 @@ void TraceState::takeResult(const nl::Tensor &result, uint32_t resultNumber) {
 }
 
 void TraceState::checkWritten(const TensorRecord &record) {
-  // An instruction with an error was not recorded; its destination is not to be blamed. The same holds
-  // for one that used a tensor made outside a kernel, which is an error of its own.
+  // An instruction with an error was not recorded; its destination is not to be blamed. The same
+  // holds for one that used a tensor made outside a kernel, which is an error of its own.
   if (record.written || log.hasErrors() || calledOutsideKernel())
     return;
   std::string name =

@@ -1,4 +1,4 @@
-//===- Fold.cpp - merging the dims of a view into an access pattern -------===//
+//===- Fold.cpp - merging the dims of a view into an access pattern ---------------------------===//
 
 #include "Fold.h"
 

@@ -1,9 +1,9 @@
-//===- Fold.h - from a view to the access of an instruction ---------------===//
+//===- Fold.h - from a view to the access of an instruction -----------------------------------===//
 //
 // An instruction has no views: it holds, for each operand, the elements it touches. Folding turns
 // the strides of a view into that access pattern, with adjacent dims merged.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_DSL_FOLD_H
 #define KILN_LIB_DSL_FOLD_H

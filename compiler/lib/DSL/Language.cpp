@@ -1,4 +1,4 @@
-//===- Language.cpp - the out-of-line half of nl/lang.h and nl/util.h -----===//
+//===- Language.cpp - the out-of-line half of nl/lang.h and nl/util.h -------------------------===//
 
 #include "TraceState.h"
 #include "nl/util.h"

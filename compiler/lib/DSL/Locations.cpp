@@ -1,9 +1,9 @@
-//===- Locations.cpp - capturing places and turning them into lines -------===//
+//===- Locations.cpp - capturing places and turning them into lines ---------------------------===//
 //
 // Kernel files are compiled with frame pointers, and so is this library: the helper chain of a
 // statement is a walk over saved frame pointers, bounded by the frame of whoever called the kernel.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Locations.h"
 

@@ -1,10 +1,10 @@
-//===- Locations.h - where the author's statements are --------------------===//
+//===- Locations.h - where the author's statements are ----------------------------------------===//
 //
 // While a kernel runs, a place is the SrcLoc of the statement and the return addresses of the
 // frames above it: cheap, and equal places share one number. File and line of the frames are looked
 // up only when the trace is finished.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_DSL_LOCATIONS_H
 #define KILN_LIB_DSL_LOCATIONS_H

@@ -1,4 +1,4 @@
-//===- Text.cpp - spellings of shapes and buffers in messages -------------===//
+//===- Text.cpp - spellings of shapes and buffers in messages ---------------------------------===//
 
 #include "Text.h"
 

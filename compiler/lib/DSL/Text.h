@@ -1,8 +1,8 @@
-//===- Text.h - building the sentences of diagnostics ---------------------===//
+//===- Text.h - building the sentences of diagnostics -----------------------------------------===//
 //
 // Concatenation, and the one spelling of shapes, dtypes and buffers in messages of the tracer.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_DSL_TEXT_H
 #define KILN_LIB_DSL_TEXT_H

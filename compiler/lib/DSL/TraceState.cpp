@@ -1,4 +1,4 @@
-//===- TraceState.cpp - tensors and places of a running trace -------------===//
+//===- TraceState.cpp - tensors and places of a running trace ---------------------------------===//
 
 #include "TraceState.h"
 

@@ -1,9 +1,9 @@
-//===- TraceState.h - everything one trace knows --------------------------===//
+//===- TraceState.h - everything one trace knows ----------------------------------------------===//
 //
 // One object per traceKernel call, found through a thread-local pointer by the functions kernels
 // call. It owns the declared tensors, the recorded instructions, the places and the diagnostics.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_DSL_TRACESTATE_H
 #define KILN_LIB_DSL_TRACESTATE_H

@@ -1,4 +1,4 @@
-//===- Tracer.cpp - arguments in, one call of the kernel, results out -----===//
+//===- Tracer.cpp - arguments in, one call of the kernel, results out -------------------------===//
 
 #include "kiln/Trace/Tracer.h"
 

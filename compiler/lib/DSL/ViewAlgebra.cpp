@@ -1,10 +1,10 @@
-//===- ViewAlgebra.cpp - slicing, reordering and regrouping strides -------===//
+//===- ViewAlgebra.cpp - slicing, reordering and regrouping strides ---------------------------===//
 //
 // S, T and o of the comments are shape, strides and offset of a view, primes mark the result. On
 // chip dim 0 is the partition dim: its stride is not the author's to change, and its start is kept
 // apart from o.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "ViewAlgebra.h"
 

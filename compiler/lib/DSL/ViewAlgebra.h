@@ -1,9 +1,9 @@
-//===- ViewAlgebra.h - the views of nl::Tensor as functions on strides ----===//
+//===- ViewAlgebra.h - the views of nl::Tensor as functions on strides ------------------------===//
 //
 // Each operation changes a view in place or adds a fault; after a fault the view has the shape the
 // author meant, as far as it can be told. No trace, no places: the laws are tested on their own.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_DSL_VIEWALGEBRA_H
 #define KILN_LIB_DSL_VIEWALGEBRA_H

@@ -1,9 +1,9 @@
-//===- Views.cpp - the methods of nl::Tensor ------------------------------===//
+//===- Views.cpp - the methods of nl::Tensor --------------------------------------------------===//
 //
 // Each view method runs the algebra and reports its faults at the author's line; the poisoned
 // result keeps the tracing of what follows quiet.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "ViewAlgebra.h"
 

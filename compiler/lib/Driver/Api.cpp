@@ -1,5 +1,4 @@
-//===- Api.cpp - the entry points of libkiln
-//-------------------------------===//
+//===- Api.cpp - the entry points of libkiln --------------------------------------------------===//
 
 #include "BuildId.h"
 #include "Compiler.h"

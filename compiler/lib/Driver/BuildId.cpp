@@ -1,5 +1,4 @@
-//===- BuildId.cpp - identity of the running libkiln
-//-----------------------===//
+//===- BuildId.cpp - identity of the running libkiln ------------------------------------------===//
 
 #include "BuildId.h"
 

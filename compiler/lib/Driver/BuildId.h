@@ -1,5 +1,4 @@
-//===- BuildId.h - identity of the running libkiln
-//-------------------------===//
+//===- BuildId.h - identity of the running libkiln --------------------------------------------===//
 
 #ifndef KILN_LIB_DRIVER_BUILDID_H
 #define KILN_LIB_DRIVER_BUILDID_H

@@ -1,5 +1,4 @@
-//===- Compiler.cpp - from a trace to a program or to text
-//-----------------===//
+//===- Compiler.cpp - from a trace to a program or to text ------------------------------------===//
 
 #include "Compiler.h"
 

@@ -1,5 +1,4 @@
-//===- Compiler.h - from a trace to a program or to text
-//-------------------===//
+//===- Compiler.h - from a trace to a program or to text --------------------------------------===//
 
 #ifndef KILN_LIB_DRIVER_COMPILER_H
 #define KILN_LIB_DRIVER_COMPILER_H

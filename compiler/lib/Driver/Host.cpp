@@ -1,4 +1,4 @@
-//===- Host.cpp - kernels run by the program that contains them ------------===//
+//===- Host.cpp - kernels run by the program that contains them -------------------------------===//
 
 #include "nl/host.h"
 

@@ -1,5 +1,4 @@
-//===- Plugin.cpp - a kernel file, loaded
-//----------------------------------===//
+//===- Plugin.cpp - a kernel file, loaded -----------------------------------------------------===//
 
 #include "Plugin.h"
 

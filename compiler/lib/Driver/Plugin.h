@@ -1,10 +1,9 @@
-//===- Plugin.h - a kernel file, loaded
-//------------------------------------===//
+//===- Plugin.h - a kernel file, loaded -------------------------------------------------------===//
 //
 // A shared object with kernels in this process: its list of kernels, where its
 // code lies, and which source line an address of it belongs to.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_DRIVER_PLUGIN_H
 #define KILN_LIB_DRIVER_PLUGIN_H

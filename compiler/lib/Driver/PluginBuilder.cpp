@@ -1,5 +1,4 @@
-//===- PluginBuilder.cpp - from a kernel file to a shared object
-//-------------------------------------------===//
+//===- PluginBuilder.cpp - from a kernel file to a shared object ------------------------------===//
 
 #include "PluginBuilder.h"
 

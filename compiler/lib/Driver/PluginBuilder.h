@@ -1,11 +1,10 @@
-//===- PluginBuilder.h - from a kernel file to a shared object
-//---------------------------------------------===//
+//===- PluginBuilder.h - from a kernel file to a shared object --------------------------------===//
 //
 // Builds a kernel's .cpp with the host compiler, once: the result is kept under
 // a key of everything it depends on. Running a kernel file is running native
 // code; nothing here sandboxes it.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_DRIVER_PLUGINBUILDER_H
 #define KILN_LIB_DRIVER_PLUGINBUILDER_H

@@ -1,5 +1,4 @@
-//===- Process.cpp - run a program and keep what it says
-//----------------------------------------------------===//
+//===- Process.cpp - run a program and keep what it says --------------------------------------===//
 
 #include "Process.h"
 

@@ -1,5 +1,4 @@
-//===- Process.h - run a program and keep what it says
-//------------------------------------------------------===//
+//===- Process.h - run a program and keep what it says ----------------------------------------===//
 
 #ifndef KILN_LIB_DRIVER_PROCESS_H
 #define KILN_LIB_DRIVER_PROCESS_H

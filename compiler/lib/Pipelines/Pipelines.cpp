@@ -1,11 +1,10 @@
-//===- Pipelines.cpp - the ordered lists of passes
-//-------------------------===//
+//===- Pipelines.cpp - the ordered lists of passes --------------------------------------------===//
 //
 // Traced instructions become streams. Each phase ends with a check that shares
 // nothing with the work it checks; those checks run inside the passes, because
 // they need the plain data the decision was made on.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Pipelines/Pipelines.h"
 
@@ -43,11 +42,9 @@ const std::vector<Step> &steps() {
   static const std::vector<Step> list = {
       //---- one form of instruction ----------------------------------------//
       // Loops first: everything after this wants one flat program order.
-      {Level::Placed, "nisa-unroll",
-       [](Options) { return nisa::createUnrollPass(); }},
+      {Level::Placed, "nisa-unroll", [](Options) { return nisa::createUnrollPass(); }},
       // Before the transposes, whose form depends on the engine.
-      {Level::Placed, "kiln-resolve-engines",
-       [](Options) { return createResolveEnginesPass(); }},
+      {Level::Placed, "kiln-resolve-engines", [](Options) { return createResolveEnginesPass(); }},
       // Before placement: it declares the identity, which needs an address.
       {Level::Placed, "kiln-legalize-transpose",
        [](Options) { return createLegalizeTransposePass(); }},
@@ -61,19 +58,16 @@ const std::vector<Step> &steps() {
        }},
       //---- order
       //---------------------------------------------------------------//
-      {Level::Scheduled, "kiln-schedule",
-       [](Options) { return createSchedulePass(); }},
+      {Level::Scheduled, "kiln-schedule", [](Options) { return createSchedulePass(); }},
       //---- streams
       //-------------------------------------------------------------//
       // Last: dependences are those of the final addresses in the final order.
-      {Level::Streams, "kiln-synchronise",
-       [](Options) { return createSynchronisePass(); }},
+      {Level::Streams, "kiln-synchronise", [](Options) { return createSynchronisePass(); }},
   };
   return list;
 }
 
-void add(OpPassManager &manager, const Step &step,
-         const PipelineOptions &options) {
+void add(OpPassManager &manager, const Step &step, const PipelineOptions &options) {
   if (options.testFault == step.name)
     manager.addNestedPass<nisa::KernelOp>(std::make_unique<FaultPass>());
   manager.addNestedPass<nisa::KernelOp>(step.create(options));
@@ -81,15 +75,13 @@ void add(OpPassManager &manager, const Step &step,
 
 } // namespace
 
-void buildPipeline(OpPassManager &manager, Level level,
-                   const PipelineOptions &options) {
+void buildPipeline(OpPassManager &manager, Level level, const PipelineOptions &options) {
   for (const Step &step : steps())
     if (step.level <= level)
       add(manager, step, options);
 }
 
-bool buildPipelineUntil(OpPassManager &manager, StringRef pass,
-                        const PipelineOptions &options) {
+bool buildPipelineUntil(OpPassManager &manager, StringRef pass, const PipelineOptions &options) {
   if (llvm::none_of(steps(), [&](const Step &s) { return s.name == pass; }))
     return false;
   for (const Step &step : steps()) {
@@ -109,11 +101,9 @@ std::vector<std::string> pipelinePasses() {
 
 void registerPipelines() {
   PassRegistration<FaultPass>();
-  PassPipelineRegistration<>("kiln-to-streams",
-                             "Everything from traced instructions to streams",
-                             [](OpPassManager &manager) {
-                               buildPipeline(manager, Level::Streams, {});
-                             });
+  PassPipelineRegistration<>(
+      "kiln-to-streams", "Everything from traced instructions to streams",
+      [](OpPassManager &manager) { buildPipeline(manager, Level::Streams, {}); });
 }
 
 } // namespace kiln

@@ -1,5 +1,4 @@
-//===- Diagnostics.cpp - Kiln's diagnostics through MLIR's
-//-----------------===//
+//===- Diagnostics.cpp - Kiln's diagnostics through MLIR's ------------------------------------===//
 
 #include "kiln/Support/Diagnostics.h"
 
@@ -49,8 +48,8 @@ std::pair<llvm::StringRef, llvm::StringRef> splitRule(llvm::StringRef text) {
 } // namespace
 
 void emit(MLIRContext *context, const Diagnostic &d) {
-  InFlightDiagnostic out = context->getDiagEngine().emit(
-      nisa::toLoc(context, d.place), severityOf(d.severity));
+  InFlightDiagnostic out =
+      context->getDiagEngine().emit(nisa::toLoc(context, d.place), severityOf(d.severity));
   if (d.fault == Fault::Internal)
     out << kInternal;
   if (!d.rule.empty())
@@ -72,8 +71,7 @@ Diagnostic toDiagnostic(mlir::Diagnostic &diagnostic, bool fromUser) {
   auto [rule, message] = splitRule(rest);
   d.rule = rule.str();
   d.message = message.str();
-  d.fault =
-      internal || (rule.empty() && !fromUser) ? Fault::Internal : Fault::User;
+  d.fault = internal || (rule.empty() && !fromUser) ? Fault::Internal : Fault::User;
   for (mlir::Diagnostic &note : diagnostic.getNotes()) {
     std::string noteText = note.str();
     llvm::StringRef help = noteText;

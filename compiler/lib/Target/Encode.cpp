@@ -1,5 +1,4 @@
-//===- Encode.cpp - from nisa and stream ops to a program
-//------------------===//
+//===- Encode.cpp - from nisa and stream ops to a program -------------------------------------===//
 
 #include "kiln/Target/Encode.h"
 
@@ -102,8 +101,7 @@ private:
       if (file.second)
         program.files.push_back(frame.file);
       auto key = std::make_tuple(file.first->second, frame.line, caller);
-      auto [known, isNewFrame] =
-          frames.try_emplace(key, uint32_t(program.locations.size()));
+      auto [known, isNewFrame] = frames.try_emplace(key, uint32_t(program.locations.size()));
       if (isNewFrame)
         program.locations.push_back({file.first->second, frame.line, caller});
       caller = known->second;
@@ -114,8 +112,7 @@ private:
 
   Record recordOf(nisa::InstOpInterface op) {
     Record record;
-    record.inst = nisa::toInstruction(
-        op, [this](Value buffer) { return numbers.lookup(buffer); });
+    record.inst = nisa::toInstruction(op, [this](Value buffer) { return numbers.lookup(buffer); });
     record.location = location(op.getLoc());
     return record;
   }

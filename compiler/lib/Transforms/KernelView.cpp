@@ -1,5 +1,4 @@
-//===- KernelView.cpp - a nisa kernel as the plain data analyses take
-//------===//
+//===- KernelView.cpp - a nisa kernel as the plain data analyses take -------------------------===//
 
 #include "kiln/Transforms/KernelView.h"
 
@@ -38,8 +37,7 @@ private:
     if (file.second)
       kernel.files.push_back(frame.file);
     auto key = std::make_tuple(file.first->second, frame.line, caller);
-    auto [it, isNew] =
-        frames.try_emplace(key, uint32_t(kernel.locations.size()));
+    auto [it, isNew] = frames.try_emplace(key, uint32_t(kernel.locations.size()));
     if (isNew)
       kernel.locations.push_back({file.first->second, frame.line, caller});
     return it->second;
@@ -56,8 +54,7 @@ analysis::TensorRole roleOf(nisa::AllocOp alloc) {
     return analysis::TensorRole::Input;
   if (alloc.getOutput())
     return analysis::TensorRole::Output;
-  return alloc.getData() ? analysis::TensorRole::Constant
-                         : analysis::TensorRole::Internal;
+  return alloc.getData() ? analysis::TensorRole::Constant : analysis::TensorRole::Internal;
 }
 
 } // namespace
@@ -83,8 +80,7 @@ KernelView readKernel(nisa::KernelOp kernel) {
       view.tensors.push_back(alloc);
     } else if (auto inst = dyn_cast<nisa::InstOpInterface>(op)) {
       view.data.instructions.push_back(
-          {nisa::toInstruction(
-               inst, [&](Value buffer) { return numbers.lookup(buffer); }),
+          {nisa::toInstruction(inst, [&](Value buffer) { return numbers.lookup(buffer); }),
            location});
       view.instructions.push_back(inst);
     }

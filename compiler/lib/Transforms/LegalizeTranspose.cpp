@@ -1,12 +1,11 @@
-//===- LegalizeTranspose.cpp - transposes by the systolic array
-//------------===//
+//===- LegalizeTranspose.cpp - transposes by the systolic array -------------------------------===//
 //
 // The identity is a constant in HBM that is loaded once. It is as large as the
 // largest transpose of its dtype needs; a transpose of partitions p to p+K
 // multiplies with rows and columns p to p+K, because each partition feeds the
 // array row of its own number.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Dialect/Nisa/IR/NisaInst.h"
 #include "kiln/ISA/Args.h"
@@ -35,17 +34,14 @@ DenseElementsAttr identity(MLIRContext *context, DType dtype, int64_t n) {
   unsigned width = isa::bytesOf(dtype);
   SmallVector<char> bytes(size_t(n) * n * width, 0);
   for (int64_t i = 0; i < n; ++i)
-    kilnrt::storeElement(
-        dtype, 1.0f, reinterpret_cast<std::byte *>(&bytes[(i * n + i) * width]));
+    kilnrt::storeElement(dtype, 1.0f, reinterpret_cast<std::byte *>(&bytes[(i * n + i) * width]));
   // The table's short names of float dtypes are MLIR's.
   Type element = parseType(isa::info(dtype).shortName, context);
-  return DenseElementsAttr::getFromRawBuffer(
-      RankedTensorType::get({n, n}, element), bytes);
+  return DenseElementsAttr::getFromRawBuffer(RankedTensorType::get({n, n}, element), bytes);
 }
 
 /// Rows [start, start + count) and `columns` columns of an n x n tensor.
-Access block(DType dtype, uint32_t start, uint32_t count, int64_t offset,
-             int64_t columns) {
+Access block(DType dtype, uint32_t start, uint32_t count, int64_t offset, int64_t columns) {
   Access a;
   a.tensor = 0;
   a.dtype = dtype;
@@ -77,8 +73,7 @@ struct LegalizeTranspose : impl::LegalizeTransposePassBase<LegalizeTranspose> {
       uint32_t base = nisa::viewOf(op.getData()).partitionBase;
       Group &group = groups[unsigned(data.dtype)];
       group.ops.push_back(op);
-      group.size = std::max<int64_t>(group.size, base + data.partitionStart +
-                                                     data.partitionCount);
+      group.size = std::max<int64_t>(group.size, base + data.partitionStart + data.partitionCount);
     });
     // Loads of later dtypes go in front of earlier ones otherwise.
     for (auto &[dtype, group] : llvm::reverse(groups))
@@ -100,13 +95,10 @@ struct LegalizeTranspose : impl::LegalizeTransposePassBase<LegalizeTranspose> {
     OpBuilder builder(context);
     builder.setInsertionPointToStart(&body);
     auto constant = nisa::AllocOp::create(
-        builder, loc,
-        nisa::BufType::get(context, isa::Memory::Hbm, shape, dtype),
-        name + "_data");
+        builder, loc, nisa::BufType::get(context, isa::Memory::Hbm, shape, dtype), name + "_data");
     constant.setDataAttr(identity(context, dtype, group.size));
     auto tile = nisa::AllocOp::create(
-        builder, loc,
-        nisa::BufType::get(context, isa::Memory::Sbuf, shape, dtype), name);
+        builder, loc, nisa::BufType::get(context, isa::Memory::Sbuf, shape, dtype), name);
     group.buffer = tile.getBuffer();
 
     Operation *first = nullptr;
@@ -124,14 +116,12 @@ struct LegalizeTranspose : impl::LegalizeTransposePassBase<LegalizeTranspose> {
     source.tensor = 1;
     source.rowStep = rows;
     load.operands[isa::DmaCopyArgs::src] = source;
-    nisa::buildInstruction(builder, loc, load,
-                           {tile.getBuffer(), constant.getBuffer()});
+    nisa::buildInstruction(builder, loc, load, {tile.getBuffer(), constant.getBuffer()});
   }
 
   std::string uniqueName(std::string name) {
     llvm::StringSet<> taken;
-    getOperation().walk(
-        [&](nisa::AllocOp op) { taken.insert(op.getTensorName()); });
+    getOperation().walk([&](nisa::AllocOp op) { taken.insert(op.getTensorName()); });
     while (taken.contains(name) || taken.contains(name + "_data"))
       name += "_";
     return name;
@@ -140,14 +130,12 @@ struct LegalizeTranspose : impl::LegalizeTransposePassBase<LegalizeTranspose> {
   void rewrite(nisa::NcTransposeOp op, Value identityTile) {
     isa::Instruction old = nisa::toInstruction(op);
     Access data = old.operands[isa::NcTransposeArgs::data];
-    uint32_t row =
-        nisa::viewOf(op.getData()).partitionBase + data.partitionStart;
+    uint32_t row = nisa::viewOf(op.getData()).partitionBase + data.partitionStart;
 
     isa::Instruction matmul = isa::makeInstruction(isa::Opcode::NcMatmul);
     matmul.engine = isa::Engine::Tensor;
     matmul.setWord("is_transpose", 1);
-    matmul.operands[isa::NcMatmulArgs::dst] =
-        old.operands[isa::NcTransposeArgs::dst];
+    matmul.operands[isa::NcMatmulArgs::dst] = old.operands[isa::NcTransposeArgs::dst];
     matmul.operands[isa::NcMatmulArgs::dst].tensor = 0;
     matmul.operands[isa::NcMatmulArgs::stationary] = data;
     matmul.operands[isa::NcMatmulArgs::stationary].tensor = 1;
@@ -156,8 +144,7 @@ struct LegalizeTranspose : impl::LegalizeTransposePassBase<LegalizeTranspose> {
     matmul.operands[isa::NcMatmulArgs::moving].tensor = 2;
 
     OpBuilder builder(op);
-    nisa::buildInstruction(builder, op.getLoc(), matmul,
-                           {op.getDst(), op.getData(), identityTile});
+    nisa::buildInstruction(builder, op.getLoc(), matmul, {op.getDst(), op.getData(), identityTile});
     op.erase();
   }
 };

@@ -1,5 +1,4 @@
-//===- Place.cpp - addresses of on-chip buffers
-//----------------------------===//
+//===- Place.cpp - addresses of on-chip buffers -----------------------------------------------===//
 
 #include "kiln/Analysis/Placement.h"
 #include "kiln/Support/Diagnostics.h"
@@ -28,8 +27,7 @@ struct Place : impl::PlacePassBase<Place> {
     if (report(analysis::verifyPlacement(view.data, *result.placement)))
       return signalPassFailure();
 
-    for (auto [alloc, address] :
-         llvm::zip_equal(view.tensors, result.placement->addresses))
+    for (auto [alloc, address] : llvm::zip_equal(view.tensors, result.placement->addresses))
       if (alloc.getType().isOnChip())
         alloc.setAddress(address);
     kernel.setPlaced(true);

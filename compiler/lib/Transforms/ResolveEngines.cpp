@@ -1,5 +1,4 @@
-//===- ResolveEngines.cpp - engines the author left to the compiler
-//--------===//
+//===- ResolveEngines.cpp - engines the author left to the compiler ---------------------------===//
 
 #include "kiln/Dialect/Nisa/IR/NisaInst.h"
 #include "kiln/Transforms/Passes.h"

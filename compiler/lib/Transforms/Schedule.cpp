@@ -1,10 +1,9 @@
-//===- Schedule.cpp - the order of instructions
-//----------------------------===//
+//===- Schedule.cpp - the order of instructions -----------------------------------------------===//
 //
 // Authors pick the order of their instructions, and it is kept on each engine;
 // what overlaps is decided by placement and synchronisation.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Transforms/Passes.h"
 

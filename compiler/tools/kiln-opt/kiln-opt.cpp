@@ -1,4 +1,4 @@
-//===- kiln-opt.cpp - run passes on textual IR ----------------------------===//
+//===- kiln-opt.cpp - run passes on textual IR ------------------------------------------------===//
 
 #include "kiln/InitAllDialects.h"
 #include "kiln/InitAllPasses.h"

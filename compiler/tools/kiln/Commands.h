@@ -1,11 +1,10 @@
-//===- Commands.h - the subcommands of kiln
-//----------------------------------------------------------------===//
+//===- Commands.h - the subcommands of kiln ---------------------------------------------------===//
 //
 // Each command is: options, filled by CLI11, and one function from options to
 // an exit code. main.cpp only declares them. Results go to stdout or -o,
 // everything else to stderr.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TOOLS_KILN_COMMANDS_H
 #define KILN_TOOLS_KILN_COMMANDS_H

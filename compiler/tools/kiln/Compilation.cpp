@@ -1,5 +1,4 @@
-//===- Compilation.cpp - from a command line to a program
-//----------------------------------------------------===//
+//===- Compilation.cpp - from a command line to a program -------------------------------------===//
 
 #include "Compilation.h"
 

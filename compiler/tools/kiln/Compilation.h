@@ -1,10 +1,9 @@
-//===- Compilation.h - from a command line to a program
-//------------------------------------------------------===//
+//===- Compilation.h - from a command line to a program ---------------------------------------===//
 //
 // What `run` and `compile` share: split KERNEL, parse ARGs, ask libkiln,
 // report.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TOOLS_KILN_COMPILATION_H
 #define KILN_TOOLS_KILN_COMPILATION_H

@@ -1,5 +1,4 @@
-//===- CompileCommand.cpp - kiln compile
-//---------------------------------------------------------------------===//
+//===- CompileCommand.cpp - kiln compile ------------------------------------------------------===//
 
 #include "Commands.h"
 #include "Compilation.h"

@@ -1,5 +1,4 @@
-//===- CompilerLibrary.cpp - libkiln, loaded when something is compiled
-//--------------------------------------===//
+//===- CompilerLibrary.cpp - libkiln, loaded when something is compiled -----------------------===//
 
 #include "CompilerLibrary.h"
 

@@ -1,5 +1,4 @@
-//===- CompilerLibrary.h - libkiln, loaded when something is compiled
-//----------------------------------------===//
+//===- CompilerLibrary.h - libkiln, loaded when something is compiled -------------------------===//
 
 #ifndef KILN_TOOLS_KILN_COMPILERLIBRARY_H
 #define KILN_TOOLS_KILN_COMPILERLIBRARY_H

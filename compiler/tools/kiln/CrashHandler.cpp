@@ -1,5 +1,4 @@
-//===- CrashHandler.cpp - what happens when native code crashes
-//----------------------------------------------===//
+//===- CrashHandler.cpp - what happens when native code crashes -------------------------------===//
 
 #include "CrashHandler.h"
 

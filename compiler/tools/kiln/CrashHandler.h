@@ -1,5 +1,4 @@
-//===- CrashHandler.h - what happens when native code crashes
-//------------------------------------------------===//
+//===- CrashHandler.h - what happens when native code crashes ---------------------------------===//
 
 #ifndef KILN_TOOLS_KILN_CRASHHANDLER_H
 #define KILN_TOOLS_KILN_CRASHHANDLER_H

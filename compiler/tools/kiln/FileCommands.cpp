@@ -1,5 +1,4 @@
-//===- FileCommands.cpp - objdump, asm, list, explain
-//--------------------------------------------------------===//
+//===- FileCommands.cpp - objdump, asm, list, explain -----------------------------------------===//
 
 #include "Commands.h"
 #include "Compilation.h"

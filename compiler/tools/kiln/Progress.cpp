@@ -1,5 +1,4 @@
-//===- Progress.cpp - a line that says Kiln is still at work
-//-------------------------------------------------===//
+//===- Progress.cpp - a line that says Kiln is still at work ----------------------------------===//
 
 #include "Progress.h"
 

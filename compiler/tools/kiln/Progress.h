@@ -1,5 +1,4 @@
-//===- Progress.h - a line that says Kiln is still at work
-//---------------------------------------------------===//
+//===- Progress.h - a line that says Kiln is still at work ------------------------------------===//
 
 #ifndef KILN_TOOLS_KILN_PROGRESS_H
 #define KILN_TOOLS_KILN_PROGRESS_H

@@ -1,5 +1,4 @@
-//===- Render.cpp - diagnostics as text or JSON
-//----------------------------------------------------------===//
+//===- Render.cpp - diagnostics as text or JSON -----------------------------------------------===//
 
 #include "Render.h"
 

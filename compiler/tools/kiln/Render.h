@@ -1,10 +1,9 @@
-//===- Render.h - diagnostics as text or JSON
-//------------------------------------------------------------===//
+//===- Render.h - diagnostics as text or JSON -------------------------------------------------===//
 //
 // The only place that turns a Diagnostic into what a user reads. Libraries
 // return records; this prints.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TOOLS_KILN_RENDER_H
 #define KILN_TOOLS_KILN_RENDER_H

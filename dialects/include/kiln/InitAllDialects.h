@@ -1,8 +1,8 @@
-//===- InitAllDialects.h - every dialect, registered in one place ---------===//
+//===- InitAllDialects.h - every dialect, registered in one place -----------------------------===//
 //
 // Tools never list dialects; they call this.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_INITALLDIALECTS_H
 #define KILN_INITALLDIALECTS_H

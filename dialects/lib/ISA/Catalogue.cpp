@@ -1,5 +1,4 @@
-//===- Catalogue.cpp - the texts of `kiln explain`
-//------------------------------------------------------------===//
+//===- Catalogue.cpp - the texts of `kiln explain` --------------------------------------------===//
 
 #include "kiln/ISA/Catalogue.h"
 

@@ -1,13 +1,11 @@
-//===- DiagnosticText.cpp - a diagnostic as people read it -----------------===//
+//===- DiagnosticText.cpp - a diagnostic as people read it ------------------------------------===//
 
 #include "kiln/ISA/DiagnosticText.h"
 
 namespace kiln {
 namespace {
 
-bool isPlaced(const CallChain &place) {
-  return !place.empty() && !place.front().file.empty();
-}
+bool isPlaced(const CallChain &place) { return !place.empty() && !place.front().file.empty(); }
 
 std::string placeText(const FileLine &at) {
   return at.line ? at.file + ":" + std::to_string(at.line) : at.file;

@@ -1,5 +1,4 @@
-//===- Instruction.cpp - descriptors of the rows, and access to fields by name
-//--------------------------------===//
+//===- Instruction.cpp - descriptors of the rows, and access to fields by name ----------------===//
 
 #include "kiln/ISA/Instruction.h"
 
@@ -35,17 +34,14 @@ int InstDesc::operandIndex(std::string_view name) const {
   return it == operands.end() ? -1 : int(it - operands.begin());
 }
 
-bool InstDesc::runsOn(Engine e) const {
-  return std::ranges::find(engines, e) != engines.end();
-}
+bool InstDesc::runsOn(Engine e) const { return std::ranges::find(engines, e) != engines.end(); }
 
 std::span<const InstDesc> instructions() { return kInstructions; }
 
 const InstDesc *findInstruction(Opcode opcode) {
   // Opcodes are sparse but few: a binary search over the sorted rows stays in
   // one cache line or two.
-  auto it =
-      std::ranges::lower_bound(kInstructions, opcode, {}, &InstDesc::opcode);
+  auto it = std::ranges::lower_bound(kInstructions, opcode, {}, &InstDesc::opcode);
   return it != std::end(kInstructions) && it->opcode == opcode ? &*it : nullptr;
 }
 
@@ -60,9 +56,7 @@ int64_t Instruction::word(std::string_view field, unsigned i) const {
   return fields[f->word + i];
 }
 
-double Instruction::real(std::string_view field) const {
-  return realOf(word(field));
-}
+double Instruction::real(std::string_view field) const { return realOf(word(field)); }
 
 void Instruction::setWord(std::string_view field, int64_t v, unsigned i) {
   const FieldDesc *f = desc().field(field);
@@ -70,9 +64,7 @@ void Instruction::setWord(std::string_view field, int64_t v, unsigned i) {
   fields[f->word + i] = v;
 }
 
-void Instruction::setReal(std::string_view field, double v) {
-  setWord(field, bitsOf(v));
-}
+void Instruction::setReal(std::string_view field, double v) { setWord(field, bitsOf(v)); }
 
 Instruction makeInstruction(Opcode opcode) {
   Instruction inst;

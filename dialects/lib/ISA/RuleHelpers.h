@@ -1,11 +1,10 @@
-//===- RuleHelpers.h - shared by the rule functions of the instruction table
-//----------------------===//
+//===- RuleHelpers.h - shared by the rule functions of the instruction table ------------------===//
 //
 // Text building, names of things in messages, and checked arithmetic.
 // Everything that builds a string runs only when a rule is broken: an
 // instruction without faults must not allocate.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_ISA_RULEHELPERS_H
 #define KILN_LIB_ISA_RULEHELPERS_H
@@ -36,9 +35,7 @@ inline constexpr std::string_view kMalformed = "X-06";
 
 inline void appendText(std::string &out, std::string_view s) { out += s; }
 inline void appendText(std::string &out, char c) { out += c; }
-inline void appendText(std::string &out, std::integral auto v) {
-  out += std::to_string(v);
-}
+inline void appendText(std::string &out, std::integral auto v) { out += std::to_string(v); }
 inline void appendText(std::string &out, double v) {
   char digits[32];
   auto end = std::to_chars(digits, digits + sizeof digits, v).ptr;
@@ -60,8 +57,8 @@ std::string counted(int64_t n, std::string_view noun);
 /// "vector, scalar or gpsimd".
 std::string joinOr(std::span<const std::string_view> names);
 
-inline void report(const RuleSink &sink, std::string_view id, int operand,
-                   std::string message, std::string help = {}) {
+inline void report(const RuleSink &sink, std::string_view id, int operand, std::string message,
+                   std::string help = {}) {
   sink({id, std::move(message), std::move(help), operand});
 }
 
@@ -89,8 +86,7 @@ inline bool isAluOp(AluOp op) { return size_t(op) < aluOpCases().size(); }
 
 /// Engine the instruction runs on: the author's, or the one chooseEngine picks.
 inline Engine engineOf(const InstView &view) {
-  return view.inst.engine == Engine::Unknown ? chooseEngine(view)
-                                             : view.inst.engine;
+  return view.inst.engine == Engine::Unknown ? chooseEngine(view) : view.inst.engine;
 }
 
 /// True for instructions whose operands the DMA rings touch, not an engine's
@@ -105,8 +101,7 @@ inline bool isOnChip(Memory memory) { return memory != Memory::Hbm; }
 
 /// Physical first partition of an on-chip access.
 inline int64_t physicalStart(const InstView &view, unsigned operand) {
-  return int64_t(view.tensors[operand].partitionBase) +
-         view.access(operand).partitionStart;
+  return int64_t(view.tensors[operand].partitionBase) + view.access(operand).partitionStart;
 }
 
 /// Values an integer dtype holds.

@@ -1,11 +1,10 @@
-//===- Rules.cpp - entry points of the rules, and the names their messages use
-//--------------------===//
+//===- Rules.cpp - entry points of the rules, and the names their messages use ----------------===//
 //
 // The order of checking: engine, fields and operands as the descriptors state
 // them, then the relations between them, each a function named in the table.
 // The rules themselves are in the other Rules files.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/ISA/Rules.h"
 
@@ -63,8 +62,7 @@ std::string_view title(Memory memory) {
 
 std::string quoted(const InstView &view, unsigned operand) {
   std::string_view name = view.tensors[operand].name;
-  return name.empty() ? std::string(view.desc.operands[operand].name)
-                      : text("'", name, "'");
+  return name.empty() ? std::string(view.desc.operands[operand].name) : text("'", name, "'");
 }
 
 std::string shapeOf(const Access &access) {
@@ -83,8 +81,7 @@ IntegerRange integerRange(DType dtype) {
   unsigned bits = 8 * bytesOf(dtype);
   bool isUnsigned = name(dtype).front() == 'u';
   double span = double(uint64_t(1) << bits);
-  return isUnsigned ? IntegerRange{0, span - 1}
-                    : IntegerRange{-span / 2, span / 2 - 1};
+  return isUnsigned ? IntegerRange{0, span - 1} : IntegerRange{-span / 2, span / 2 - 1};
 }
 
 int64_t freeElementsSaturated(const Access &access) {
@@ -107,14 +104,11 @@ ElementRange elementRangeSaturated(const Access &access) {
 }
 
 std::string startRuleFor(uint32_t count) {
-  constexpr int64_t quadrant = machine.partitionQuadrant,
-                    half = machine.numPartitions / 2;
+  constexpr int64_t quadrant = machine.partitionQuadrant, half = machine.numPartitions / 2;
   if (count > half)
-    return text(half + 1, " to ", machine.numPartitions,
-                " partitions must start at 0");
+    return text(half + 1, " to ", machine.numPartitions, " partitions must start at 0");
   if (count > quadrant)
-    return text(quadrant + 1, " to ", half, " partitions must start at 0 or ",
-                half);
+    return text(quadrant + 1, " to ", half, " partitions must start at 0 or ", half);
   std::string starts = "0";
   for (int64_t s = quadrant; s < machine.numPartitions; s += quadrant)
     starts += text(s + quadrant == machine.numPartitions ? " or " : ", ", s);
@@ -131,8 +125,7 @@ void checkEngine(const InstView &view, const RuleSink &sink) {
   for (Engine e : view.desc.engines)
     legal.push_back(name(e));
   report(sink, "B-07", -1,
-         text(view.desc.mnemonic, " runs on ", joinOr(legal), ", not on ",
-              name(engine)),
+         text(view.desc.mnemonic, " runs on ", joinOr(legal), ", not on ", name(engine)),
          "leave the engine unset, or name one that has the instruction");
 }
 
@@ -146,8 +139,7 @@ bool anyInPsum(const InstView &view) {
 /// PSUM as destination of float data in SBUF is what the Tensor Engine can
 /// transpose; the rest is not.
 Engine chooseTransposeEngine(const InstView &view) {
-  bool array = memoryOf(view, 0) == Memory::Psum &&
-               memoryOf(view, 1) == Memory::Sbuf &&
+  bool array = memoryOf(view, 0) == Memory::Psum && memoryOf(view, 1) == Memory::Sbuf &&
                isFloat(view.access(1).dtype);
   return array ? Engine::Tensor : Engine::Vector;
 }
@@ -162,13 +154,11 @@ Engine chooseTensorTensorEngine(const InstView &view) {
   bool allInt32 = true;
   for (unsigned i = 0; i < view.desc.operands.size(); ++i)
     allInt32 &= view.access(i).dtype == DType::Int32;
-  return allInt32 && !info(op).isBitvec && !anyInPsum(view) ? Engine::Gpsimd
-                                                            : Engine::Vector;
+  return allInt32 && !info(op).isBitvec && !anyInPsum(view) ? Engine::Gpsimd : Engine::Vector;
 }
 
 Engine chooseTensorScalarEngine(const InstView &view) {
-  bool root = aluField(view, "op0") == AluOp::Rsqrt ||
-              aluField(view, "op1") == AluOp::Rsqrt;
+  bool root = aluField(view, "op0") == AluOp::Rsqrt || aluField(view, "op1") == AluOp::Rsqrt;
   return root ? Engine::Gpsimd : Engine::Vector;
 }
 
@@ -187,14 +177,12 @@ int64_t TensorView::freeElements() const {
 }
 
 std::string InstView::describe(unsigned operand) const {
-  std::string_view role = desc.operands[operand].name,
-                   name = tensors[operand].name;
+  std::string_view role = desc.operands[operand].name, name = tensors[operand].name;
   return name.empty() ? std::string(role) : rules::text(role, " '", name, "'");
 }
 
 bool isLegalStartPartition(uint32_t start, uint32_t count) {
-  constexpr int64_t quadrant = machine.partitionQuadrant,
-                    all = machine.numPartitions;
+  constexpr int64_t quadrant = machine.partitionQuadrant, all = machine.numPartitions;
   if (count == 0 || int64_t(start) + count > all)
     return false;
   if (count > all / 2)
@@ -212,9 +200,8 @@ Engine chooseEngine(const InstView &view) {
     return rules::chooseTensorScalarEngine(view);
   case Opcode::DmaCopy:
     // Descriptors in software are GpSimd's work; all others are only triggered.
-    return DgeMode(rules::fieldOf(view, "dge_mode")) == DgeMode::Swdge
-               ? Engine::Gpsimd
-               : Engine::Sync;
+    return DgeMode(rules::fieldOf(view, "dge_mode")) == DgeMode::Swdge ? Engine::Gpsimd
+                                                                       : Engine::Sync;
   default:
     return view.desc.engines.front();
   }

@@ -1,10 +1,9 @@
-//===- RulesMatmul.cpp - rules of the matmul and of the transposes
-//----------------------------------===//
+//===- RulesMatmul.cpp - rules of the matmul and of the transposes ----------------------------===//
 //
 // Sizes of the array, shapes and dtypes of what enters and leaves it, and what
 // each engine can transpose.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "RuleHelpers.h"
 
@@ -14,9 +13,7 @@ namespace {
 /// Operands of nc_matmul and of nc_transpose, in the table's order.
 enum : unsigned { Dst = 0, Stationary = 1, Moving = 2, Data = 1 };
 
-bool isTransposing(const InstView &view) {
-  return fieldOf(view, "is_transpose") != 0;
-}
+bool isTransposing(const InstView &view) { return fieldOf(view, "is_transpose") != 0; }
 
 int64_t blocks(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
@@ -38,36 +35,28 @@ std::string flatShape(const Access &a) {
 
 } // namespace
 
-void matmulContraction(const InstView &view, std::string_view id,
-                       const RuleSink &sink) {
-  const Access &stationary = view.access(Stationary),
-               &moving = view.access(Moving);
+void matmulContraction(const InstView &view, std::string_view id, const RuleSink &sink) {
+  const Access &stationary = view.access(Stationary), &moving = view.access(Moving);
   if (stationary.partitionCount == moving.partitionCount)
     return;
   report(sink, id, Moving,
-         text(view.describe(Stationary), " spans ",
-              counted(stationary.partitionCount, "partition"), " but ",
-              view.describe(Moving), " spans ", moving.partitionCount,
+         text(view.describe(Stationary), " spans ", counted(stationary.partitionCount, "partition"),
+              " but ", view.describe(Moving), " spans ", moving.partitionCount,
               ": both must have the contraction dim on partitions"),
          "pass the operand as [K, M], or transpose it");
 }
 
-void matmulStationarySize(const InstView &view, std::string_view id,
-                          const RuleSink &sink) {
-  int64_t columns = view.access(Stationary).freeElements(),
-          limit = machine.matmulMaxStationaryFree;
+void matmulStationarySize(const InstView &view, std::string_view id, const RuleSink &sink) {
+  int64_t columns = view.access(Stationary).freeElements(), limit = machine.matmulMaxStationaryFree;
   if (columns > limit)
-    report(sink, id, Stationary,
-           text(view.describe(Stationary), " has ", columns,
-                " columns, the array holds ", limit),
-           text("loop over ", blocks(columns, limit),
-                " column blocks: ", splitInto(columns, limit)));
+    report(
+        sink, id, Stationary,
+        text(view.describe(Stationary), " has ", columns, " columns, the array holds ", limit),
+        text("loop over ", blocks(columns, limit), " column blocks: ", splitInto(columns, limit)));
 }
 
-void matmulMovingSize(const InstView &view, std::string_view id,
-                      const RuleSink &sink) {
-  int64_t columns = view.access(Moving).freeElements(),
-          limit = machine.matmulMaxMovingFree;
+void matmulMovingSize(const InstView &view, std::string_view id, const RuleSink &sink) {
+  int64_t columns = view.access(Moving).freeElements(), limit = machine.matmulMaxMovingFree;
   if (columns > limit)
     report(sink, id, Moving,
            text(view.describe(Moving), " has ", columns,
@@ -76,36 +65,30 @@ void matmulMovingSize(const InstView &view, std::string_view id,
            text("split the moving operand into ", splitInto(columns, limit)));
 }
 
-void matmulResultShape(const InstView &view, std::string_view id,
-                       const RuleSink &sink) {
+void matmulResultShape(const InstView &view, std::string_view id, const RuleSink &sink) {
   const Access &dst = view.access(Dst), &stationary = view.access(Stationary),
                &moving = view.access(Moving);
-  int64_t k = stationary.partitionCount, m = stationary.freeElements(),
-          n = moving.freeElements();
+  int64_t k = stationary.partitionCount, m = stationary.freeElements(), n = moving.freeElements();
   // An identity whose height is wrong already broke the contraction rule.
-  if (isTransposing(view) && n != k &&
-      moving.partitionCount == stationary.partitionCount)
+  if (isTransposing(view) && n != k && moving.partitionCount == stationary.partitionCount)
     return report(sink, id, Moving,
-                  text("a transposing matmul moves a (", k, ", ", k,
-                       ") identity, ", view.describe(Moving), " is ",
-                       flatShape(moving)),
+                  text("a transposing matmul moves a (", k, ", ", k, ") identity, ",
+                       view.describe(Moving), " is ", flatShape(moving)),
                   text("slice the identity to (", k, ", ", k, ")"));
   if (dst.partitionCount == m && dst.freeElements() == n)
     return;
   bool swapped = dst.partitionCount == n && dst.freeElements() == m;
   report(sink, id, Dst,
-         text(view.describe(Dst), " must be (stationary free, moving free) = (",
-              m, ", ", n, "), got ", flatShape(dst)),
+         text(view.describe(Dst), " must be (stationary free, moving free) = (", m, ", ", n,
+              "), got ", flatShape(dst)),
          text(view.describe(Stationary), " is ", flatShape(stationary), " and ",
               view.describe(Moving), " is ", flatShape(moving),
               swapped ? "; swap the two, or the dims of dst" : ""));
 }
 
-void matmulBank(const InstView &view, std::string_view id,
-                const RuleSink &sink) {
+void matmulBank(const InstView &view, std::string_view id, const RuleSink &sink) {
   const Access &dst = view.access(Dst);
-  if (memoryOf(view, Dst) != Memory::Psum ||
-      !view.desc.operands[Dst].allows(dst.dtype))
+  if (memoryOf(view, Dst) != Memory::Psum || !view.desc.operands[Dst].allows(dst.dtype))
     return;
   // Too many moving columns overflow the bank as well: that is one fault, and
   // it has its own rule.
@@ -120,30 +103,24 @@ void matmulBank(const InstView &view, std::string_view id,
           last = addSaturated(mulSaturated(range.last, size), size - 1);
   // An access that leaves its tensor has been reported.
   const TensorView &tensor = view.tensors[Dst];
-  bool inside = first >= 0 && last < mulSaturated(tensor.freeElements(),
-                                                  bytesOf(tensor.dtype));
+  bool inside = first >= 0 && last < mulSaturated(tensor.freeElements(), bytesOf(tensor.dtype));
   if (!inside || first / bank == last / bank)
     return;
   if (last - first >= bank)
-    return report(sink, id, Dst,
-                  text(view.describe(Dst), " spans ", last - first + 1,
-                       " bytes per partition, they do not fit one ", bank,
-                       "-byte PSUM bank"),
-                  text("write at most ", bank / size, " ", name(dst.dtype),
-                       " per partition in one matmul"));
+    return report(
+        sink, id, Dst,
+        text(view.describe(Dst), " spans ", last - first + 1,
+             " bytes per partition, they do not fit one ", bank, "-byte PSUM bank"),
+        text("write at most ", bank / size, " ", name(dst.dtype), " per partition in one matmul"));
   report(sink, id, Dst,
          text(view.describe(Dst), " covers bytes ", first, " to ", last,
-              " of each partition, which cross the PSUM bank boundary at ",
-              last / bank * bank),
-         text("start at a multiple of ", bank / size,
-              " elements, or split the columns at element ",
+              " of each partition, which cross the PSUM bank boundary at ", last / bank * bank),
+         text("start at a multiple of ", bank / size, " elements, or split the columns at element ",
               last / bank * bank / size));
 }
 
-void matmulDtypeMix(const InstView &view, std::string_view id,
-                    const RuleSink &sink) {
-  DType stationary = view.access(Stationary).dtype,
-        moving = view.access(Moving).dtype;
+void matmulDtypeMix(const InstView &view, std::string_view id, const RuleSink &sink) {
+  DType stationary = view.access(Stationary).dtype, moving = view.access(Moving).dtype;
   // Integers have no path at all, which the operands report.
   if (!isFloat(stationary) || !isFloat(moving))
     return;
@@ -152,120 +129,96 @@ void matmulDtypeMix(const InstView &view, std::string_view id,
   if (wideStationary == wideMoving)
     return;
   report(sink, id, wideStationary ? Stationary : Moving,
-         text("matmul cannot mix 32-bit and narrower operands: ",
-              view.describe(Stationary), " is ", name(stationary), ", ",
-              view.describe(Moving), " is ", name(moving)),
+         text("matmul cannot mix 32-bit and narrower operands: ", view.describe(Stationary), " is ",
+              name(stationary), ", ", view.describe(Moving), " is ", name(moving)),
          "cast one while copying to SBUF");
 }
 
-void matmulResultDtype(const InstView &view, std::string_view id,
-                       const RuleSink &sink) {
+void matmulResultDtype(const InstView &view, std::string_view id, const RuleSink &sink) {
   DType dst = view.access(Dst).dtype, data = view.access(Stationary).dtype;
   if (!view.desc.operands[Dst].allows(dst))
     return;
   if (isTransposing(view)) {
     if (dst != data && isFloat(data))
       report(sink, id, Dst,
-             text("a transposing matmul moves bits: ", view.describe(Dst),
-                  " is ", name(dst), ", ", view.describe(Stationary), " is ",
-                  name(data)),
-             text("allocate dst as ", name(data),
-                  " and cast in the copy that evacuates PSUM"));
+             text("a transposing matmul moves bits: ", view.describe(Dst), " is ", name(dst), ", ",
+                  view.describe(Stationary), " is ", name(data)),
+             text("allocate dst as ", name(data), " and cast in the copy that evacuates PSUM"));
     return;
   }
   if (dst != DType::Float32)
     report(sink, id, Dst,
-           text("PSUM accumulates float32 on trn2, ", view.describe(Dst),
-                " is ", name(dst)),
+           text("PSUM accumulates float32 on trn2, ", view.describe(Dst), " is ", name(dst)),
            "allocate it as float32 and narrow in the copy that evacuates PSUM");
 }
 
-void matmulTransposeOverwrites(const InstView &view, std::string_view id,
-                               const RuleSink &sink) {
-  if (isTransposing(view) &&
-      Accumulate(fieldOf(view, "accumulate")) == Accumulate::Add)
+void matmulTransposeOverwrites(const InstView &view, std::string_view id, const RuleSink &sink) {
+  if (isTransposing(view) && Accumulate(fieldOf(view, "accumulate")) == Accumulate::Add)
     report(sink, id, Dst,
-           text("a transposing matmul always overwrites, it cannot add to ",
-                view.describe(Dst)),
+           text("a transposing matmul always overwrites, it cannot add to ", view.describe(Dst)),
            "leave accumulate unset");
 }
 
-void transposeDtype(const InstView &view, std::string_view id,
-                    const RuleSink &sink) {
+void transposeDtype(const InstView &view, std::string_view id, const RuleSink &sink) {
   DType dst = view.access(Dst).dtype, data = view.access(Data).dtype;
   if (dst != data)
     report(sink, id, Dst,
-           text("a transpose moves bits: ", view.describe(Dst), " is ",
-                name(dst), ", ", view.describe(Data), " is ", name(data)),
+           text("a transpose moves bits: ", view.describe(Dst), " is ", name(dst), ", ",
+                view.describe(Data), " is ", name(data)),
            "cast in a separate copy");
 }
 
-void transposeShape(const InstView &view, std::string_view id,
-                    const RuleSink &sink) {
+void transposeShape(const InstView &view, std::string_view id, const RuleSink &sink) {
   const Access &dst = view.access(Dst), &data = view.access(Data);
-  if (dst.partitionCount == data.freeElements() &&
-      dst.freeElements() == data.partitionCount)
+  if (dst.partitionCount == data.freeElements() && dst.freeElements() == data.partitionCount)
     return;
   report(sink, id, Dst,
-         text(view.describe(Dst), " must be (data free, data partitions) = (",
-              data.freeElements(), ", ", data.partitionCount, "), got ",
-              flatShape(dst)),
+         text(view.describe(Dst), " must be (data free, data partitions) = (", data.freeElements(),
+              ", ", data.partitionCount, "), got ", flatShape(dst)),
          text(view.describe(Data), " is ", flatShape(data)));
 }
 
-void transposeSize(const InstView &view, std::string_view id,
-                   const RuleSink &sink) {
+void transposeSize(const InstView &view, std::string_view id, const RuleSink &sink) {
   const Access &data = view.access(Data);
   bool array = engineOf(view) == Engine::Tensor;
-  int64_t rows =
-      array ? machine.matmulMaxContraction : machine.vectorTransposeMax;
-  int64_t columns =
-      array ? machine.matmulMaxStationaryFree : machine.vectorTransposeMax;
+  int64_t rows = array ? machine.matmulMaxContraction : machine.vectorTransposeMax;
+  int64_t columns = array ? machine.matmulMaxStationaryFree : machine.vectorTransposeMax;
   int64_t p = data.partitionCount, f = data.freeElements();
   // More partitions than the core has are the operand's own fault.
   if ((p <= rows && f <= columns) || p > machine.numPartitions)
     return;
-  std::string help =
-      text("loop over ", blocks(p, rows) * blocks(f, columns), " blocks");
+  std::string help = text("loop over ", blocks(p, rows) * blocks(f, columns), " blocks");
   if (!array && view.inst.engine == Engine::Unknown)
-    help += isFloat(data.dtype) ? text(", or put data in SBUF and dst in PSUM: "
-                                       "the Tensor Engine transposes up to ",
-                                       machine.matmulMaxContraction, " x ",
-                                       machine.matmulMaxStationaryFree)
-                                : text(", or view data and dst as float tiles "
-                                       "of the same width with dst in PSUM");
+    help += isFloat(data.dtype)
+                ? text(", or put data in SBUF and dst in PSUM: "
+                       "the Tensor Engine transposes up to ",
+                       machine.matmulMaxContraction, " x ", machine.matmulMaxStationaryFree)
+                : text(", or view data and dst as float tiles "
+                       "of the same width with dst in PSUM");
   report(sink, id, Data,
          text(view.describe(Data), " is ", flatShape(data), ", a transpose on ",
               title(engineOf(view)), " takes at most ", rows, " x ", columns),
          std::move(help));
 }
 
-void transposeBuffers(const InstView &view, std::string_view id,
-                      const RuleSink &sink) {
+void transposeBuffers(const InstView &view, std::string_view id, const RuleSink &sink) {
   if (engineOf(view) == Engine::Tensor && memoryOf(view, Dst) == Memory::Sbuf)
     report(sink, id, Dst,
-           text("the Tensor Engine writes PSUM only, ", view.describe(Dst),
-                " is in SBUF"),
-           text("allocate ", quoted(view, Dst),
-                " with nl::psum and copy it out afterwards"));
+           text("the Tensor Engine writes PSUM only, ", view.describe(Dst), " is in SBUF"),
+           text("allocate ", quoted(view, Dst), " with nl::psum and copy it out afterwards"));
 }
 
-void transposeSource(const InstView &view, std::string_view id,
-                     const RuleSink &sink) {
+void transposeSource(const InstView &view, std::string_view id, const RuleSink &sink) {
   if (engineOf(view) == Engine::Tensor && memoryOf(view, Data) == Memory::Psum)
-    report(
-        sink, id, Data,
-        text(view.describe(Data), " is in PSUM; the Tensor Engine reads SBUF"),
-        "insert nisa::tensor_copy to an SBUF tile");
+    report(sink, id, Data, text(view.describe(Data), " is in PSUM; the Tensor Engine reads SBUF"),
+           "insert nisa::tensor_copy to an SBUF tile");
 }
 
-void transposeIntegers(const InstView &view, std::string_view id,
-                       const RuleSink &sink) {
+void transposeIntegers(const InstView &view, std::string_view id, const RuleSink &sink) {
   DType data = view.access(Data).dtype;
   if (engineOf(view) == Engine::Tensor && !isFloat(data))
     report(sink, id, Data,
-           text("the Tensor Engine has no integer path, ", view.describe(Data),
-                " is ", name(data)),
+           text("the Tensor Engine has no integer path, ", view.describe(Data), " is ", name(data)),
            "use engine::vector, or view the tiles as a float dtype of the same "
            "width");
 }

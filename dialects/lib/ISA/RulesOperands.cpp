@@ -1,12 +1,11 @@
-//===- RulesOperands.cpp - what the operand and field descriptors state, for
-// every instruction -----===//
+//===- RulesOperands.cpp - what operand and field descriptors state ---------------------------===//
 //
 // Presence, memory, dtype, access pattern, bounds, start partition and field
 // values. Which rule a wrong memory breaks follows from the instruction: a
 // transfer has no path to PSUM, the Tensor Engine reads SBUF only, and so on.
 // Relations between operands are in the other Rules files.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "RuleHelpers.h"
 

@@ -1,5 +1,4 @@
-//===- Types.cpp - spellings and facts of enums, dtypes, operators, functions,
-//engines ------------------------===//
+//===- Types.cpp - spellings and facts of enums, dtypes, operators, functions, engines --------===//
 
 #include "kiln/ISA/Types.h"
 

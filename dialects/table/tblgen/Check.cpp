@@ -1,11 +1,10 @@
-//===- Check.cpp - contradictions in the table, reported at the record's line
-//---------------------------------===//
+//===- Check.cpp - contradictions in the table, reported at the record's line -----------------===//
 //
 // Everything a generator or a reader of the generated code takes for granted is
 // established here, so that a wrong record is named once, where it stands, and
 // not by a compiler error in generated C++.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Emit.h"
 

@@ -1,11 +1,10 @@
-//===- Emit.h - what kiln-tblgen generates from the instruction table
-//-------------------------------------===//
+//===- Emit.h - what kiln-tblgen generates from the instruction table -------------------------===//
 //
 // One function a generator. Each reads the records and writes one file;
 // `checkTable` runs before any of them and rejects contradictions at the
 // record's own line.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TABLE_TBLGEN_EMIT_H
 #define KILN_TABLE_TBLGEN_EMIT_H

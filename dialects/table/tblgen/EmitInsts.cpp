@@ -1,5 +1,4 @@
-//===- EmitInsts.cpp - descriptors, argument structs and rule lists of the rows
-//-------------------------------===//
+//===- EmitInsts.cpp - descriptors, argument structs and rule lists of the rows ---------------===//
 
 #include "Emit.h"
 

@@ -1,5 +1,4 @@
-//===- EmitManual.cpp - the instruction reference page
-//--------------------------------------------------------===//
+//===- EmitManual.cpp - the instruction reference page ----------------------------------------===//
 
 #include "Emit.h"
 

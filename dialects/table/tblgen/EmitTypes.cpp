@@ -1,5 +1,4 @@
-//===- EmitTypes.cpp - enums, their spellings, machine numbers, rule texts
-//------------------------------------===//
+//===- EmitTypes.cpp - enums, their spellings, machine numbers, rule texts --------------------===//
 
 #include "Emit.h"
 

@@ -1,10 +1,9 @@
-//===- Main.cpp - kiln-tblgen: generators over the instruction table
-//-------------------------------------------===//
+//===- Main.cpp - kiln-tblgen: generators over the instruction table --------------------------===//
 //
 // A build tool. Each run checks the table, then writes what the one generator
 // named on the command line makes of it; without a generator it only checks.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Emit.h"
 

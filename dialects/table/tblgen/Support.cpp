@@ -1,5 +1,4 @@
-//===- Support.cpp - names and texts shared by the generators
-//------------------------------------------------===//
+//===- Support.cpp - names and texts shared by the generators ---------------------------------===//
 
 #include "Emit.h"
 

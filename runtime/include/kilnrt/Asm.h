@@ -1,5 +1,4 @@
-//===- Asm.h - the text of one instruction, printed and parsed
-//------------------------------------===//
+//===- Asm.h - the text of one instruction, printed and parsed --------------------------------===//
 //
 // The pieces the assembler and the disassembler are made of, for others that
 // show or read instructions. The grammar of a whole file is in
@@ -17,7 +16,7 @@
 // default are not printed; the dtype is printed when it differs from the
 // tensor's.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_ASM_H
 #define KILNRT_ASM_H

@@ -1,11 +1,11 @@
-//===- Executor.h - runs a program on the model of one core ---------------===//
+//===- Executor.h - runs a program on the model of one core -----------------------------------===//
 //
 // Physical SBUF, PSUM and HBM with a shadow of written bytes; five engine
 // streams and the DMA rings as concurrent agents that meet at semaphores; the
 // order in which agents move is a parameter. The first fault stops the run with
 // the instruction, the operand, the bytes and the author's line.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_EXECUTOR_H
 #define KILNRT_EXECUTOR_H

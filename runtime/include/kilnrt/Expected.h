@@ -1,8 +1,8 @@
-//===- Expected.h - a value or a diagnostic -------------------------------------------------------------===//
+//===- Expected.h - a value or a diagnostic ---------------------------------------------------===//
 //
 // The runtime never prints, throws or exits: whatever can fail returns one of these.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_EXPECTED_H
 #define KILNRT_EXPECTED_H

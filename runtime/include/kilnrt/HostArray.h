@@ -1,8 +1,9 @@
-//===- HostArray.h - a tensor on the host side ------------------------------------------------------------===//
+//===- HostArray.h - a tensor on the host side ------------------------------------------------===//
 //
-// What goes into a run and what comes out of it: row-major, contiguous, little-endian, in a device dtype.
+// What goes into a run and what comes out of it: row-major, contiguous, little-endian, in a device
+// dtype.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_HOSTARRAY_H
 #define KILNRT_HOSTARRAY_H

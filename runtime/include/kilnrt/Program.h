@@ -1,5 +1,4 @@
-//===- Program.h - the program file: the border between compiler and runtime
-//------------------------------===//
+//===- Program.h - the program file: the border between compiler and runtime ------------------===//
 //
 // A program is tensors, constants, locations and one stream of encoded records
 // for each engine. The container is FlatBuffers (Program.fbs); each stream is
@@ -8,7 +7,7 @@
 // proven: sizes, indices, enum values, bounds of every access, every
 // instruction rule, so that later stages need not check again.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_PROGRAM_H
 #define KILNRT_PROGRAM_H

@@ -1,4 +1,4 @@
-//===- Core.cpp - one instruction on the memories of a run ----------------===//
+//===- Core.cpp - one instruction on the memories of a run ------------------------------------===//
 
 #include "Core.h"
 

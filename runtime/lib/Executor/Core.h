@@ -1,10 +1,10 @@
-//===- Core.h - the state of one run --------------------------------------===//
+//===- Core.h - the state of one run ----------------------------------------------------------===//
 //
 // Memories, semaphores and the reduction registers of one core, and what a
 // handler may ask of them. Owned by one run; two cores share nothing but the
 // image.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_EXECUTOR_CORE_H
 #define KILNRT_LIB_EXECUTOR_CORE_H

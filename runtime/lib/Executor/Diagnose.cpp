@@ -1,4 +1,4 @@
-//===- Diagnose.cpp - the words of faults in memory -----------------------===//
+//===- Diagnose.cpp - the words of faults in memory -------------------------------------------===//
 
 #include "Diagnose.h"
 

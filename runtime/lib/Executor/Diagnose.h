@@ -1,9 +1,9 @@
-//===- Diagnose.h - the words of run-time faults --------------------------===//
+//===- Diagnose.h - the words of run-time faults ----------------------------------------------===//
 //
 // Every fault names the instruction, the operand, the bytes and the author's
 // lines. Reached only when a run stops: nothing here is fast.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_EXECUTOR_DIAGNOSE_H
 #define KILNRT_LIB_EXECUTOR_DIAGNOSE_H

@@ -1,4 +1,4 @@
-//===- DiagnoseStreams.cpp - the words of deadlocks and limits ------------===//
+//===- DiagnoseStreams.cpp - the words of deadlocks and limits --------------------------------===//
 
 #include "Diagnose.h"
 

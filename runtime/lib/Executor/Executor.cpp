@@ -1,4 +1,4 @@
-//===- Executor.cpp - prepare once, run any number of times ---------------===//
+//===- Executor.cpp - prepare once, run any number of times -----------------------------------===//
 
 #include "kilnrt/Executor.h"
 

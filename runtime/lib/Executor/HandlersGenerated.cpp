@@ -1,9 +1,9 @@
-//===- HandlersGenerated.cpp - rows that are functions of their tiles -----===//
+//===- HandlersGenerated.cpp - rows that are functions of their tiles -------------------------===//
 //
 // Generated from the rows marked isTileFunction: fetch tiles and fields, call the semantic
 // function.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Core.h"
 #include "kilnrt/Semantics/Rows.h"

@@ -1,9 +1,9 @@
-//===- HandlersTensor.cpp - matmul and transpose --------------------------===//
+//===- HandlersTensor.cpp - matmul and transpose ----------------------------------------------===//
 //
 // Accumulation is decided cell by cell of PSUM; tiles whose cells are all alike take one path as a
 // whole.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Core.h"
 #include "Diagnose.h"

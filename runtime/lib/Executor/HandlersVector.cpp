@@ -1,8 +1,8 @@
-//===- HandlersVector.cpp - elementwise, reductions, generators -----------===//
+//===- HandlersVector.cpp - elementwise, reductions, generators -------------------------------===//
 //
 // Adapters: tiles and fields of an operation to the semantic function of its row.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Core.h"
 #include "Diagnose.h"

@@ -1,10 +1,10 @@
-//===- Operation.h - a decoded instruction and the program it belongs to --===//
+//===- Operation.h - a decoded instruction and the program it belongs to ----------------------===//
 //
 // Everything about a program that does not change from run to run: resolved
 // accesses, typed fields, the handler to call, the plans of transfers. Made
 // once by decodeImage, read by any number of runs at a time.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_EXECUTOR_OPERATION_H
 #define KILNRT_LIB_EXECUTOR_OPERATION_H

@@ -1,4 +1,4 @@
-//===- Runner.cpp - the orders agents move in -----------------------------===//
+//===- Runner.cpp - the orders agents move in -------------------------------------------------===//
 
 #include "Runner.h"
 

@@ -1,4 +1,4 @@
-//===- Runner.h - five engines and the DMA rings, step by step ------------===//
+//===- Runner.h - five engines and the DMA rings, step by step --------------------------------===//
 //
 // An agent is an engine stream or one DMA engine of one ring. A stream waits
 // for its semaphore, executes and updates; a dma_copy on it only appends the
@@ -7,7 +7,7 @@
 // engines, so two transfers in flight can raise a semaphore to the number of
 // engines before the first is complete.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_EXECUTOR_RUNNER_H
 #define KILNRT_LIB_EXECUTOR_RUNNER_H

@@ -1,9 +1,9 @@
-//===- SplitMix.h - the generator behind random schedules -----------------===//
+//===- SplitMix.h - the generator behind random schedules -------------------------------------===//
 //
 // SplitMix64 (Steele, Lea and Flood, 2014): one 64-bit state, the same numbers
 // on every host.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_EXECUTOR_SPLITMIX_H
 #define KILNRT_LIB_EXECUTOR_SPLITMIX_H

@@ -1,11 +1,11 @@
-//===- Transfer.cpp - shares of a dma_copy --------------------------------===//
+//===- Transfer.cpp - shares of a dma_copy ----------------------------------------------------===//
 //
 // A share moves as rows where both sides have the same rows. Where they have
 // not (a one-dimensional HBM tensor that no pattern cuts into partitions, or
 // two partition windows of different height), it moves as pieces: maximal
 // stretches that are one run on both sides.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Core.h"
 #include "Diagnose.h"

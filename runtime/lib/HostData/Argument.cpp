@@ -1,10 +1,10 @@
-//===- Argument.cpp - the ARG texts of the command line -------------------===//
+//===- Argument.cpp - the ARG texts of the command line ---------------------------------------===//
 //
 // Decides what a text is: scalar, generator, file, or string. A string comes
 // last and only where the text is not nearly one of the others: a kernel that
 // is handed a misspelt file name as a string would fail far from the cause.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/HostData/Argument.h"
 

@@ -1,9 +1,9 @@
-//===- Compare.cpp - is a result close enough to its reference? -----------===//
+//===- Compare.cpp - is a result close enough to its reference? -------------------------------===//
 //
 // See Compare.h. Sums run in C order in float64, so the figures are the same on
 // every host.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/HostData/Compare.h"
 

@@ -1,8 +1,8 @@
-//===- Materialise.cpp - makes the values of a tensor argument ------------===//
+//===- Materialise.cpp - makes the values of a tensor argument --------------------------------===//
 //
 // The second stage of Argument.h: nothing here is parsed, only filled or read.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Text.h"
 #include "Values.h"

@@ -1,4 +1,4 @@
-//===- NpyHeader.cpp - the header of a .npy file --------------------------===//
+//===- NpyHeader.cpp - the header of a .npy file ----------------------------------------------===//
 //
 // A header is a Python dict literal with the keys 'descr', 'fortran_order' and
 // 'shape'. The parser takes exactly that language, in one pass and without
@@ -6,7 +6,7 @@
 // checks that make a header trustworthy: type, shape, and values against file
 // size.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Text.h"
 #include "kilnrt/HostData/Npy.h"

@@ -1,14 +1,14 @@
-//===- NpyRead.cpp - the values of a .npy file as a device tensor ---------===//
+//===- NpyRead.cpp - the values of a .npy file as a device tensor -----------------------------===//
 //
 // Three steps, each skipped when there is nothing to do: fetch the bytes, bring
 // Fortran order to C order, convert the type. Bytes that need no conversion are
 // moved as they are, so NaN payloads survive.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
-#include "kilnrt/HostData/File.h"
 #include "Text.h"
 #include "Values.h"
+#include "kilnrt/HostData/File.h"
 #include "kilnrt/HostData/Npy.h"
 
 #include <fmt/format.h>

@@ -1,13 +1,13 @@
-//===- NpyWrite.cpp - device tensors as .npy files ------------------------===//
+//===- NpyWrite.cpp - device tensors as .npy files --------------------------------------------===//
 //
 // Byte for byte what numpy.save writes, so a file that went through Kiln cannot
 // be told from NumPy's own.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
-#include "kilnrt/HostData/File.h"
 #include "Text.h"
 #include "Values.h"
+#include "kilnrt/HostData/File.h"
 #include "kilnrt/HostData/Npy.h"
 
 #include <fmt/format.h>

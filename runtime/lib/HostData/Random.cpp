@@ -1,10 +1,10 @@
-//===- Random.cpp - random tensors that are equal on every host -----------===//
+//===- Random.cpp - random tensors that are equal on every host -------------------------------===//
 //
 // Counter layout: words 0 and 1 hold the block number, word 2 the stream, word
 // 3 the distribution. The key is the seed. So no two (seed, stream,
 // distribution, block) share a Philox input.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/HostData/Random.h"
 

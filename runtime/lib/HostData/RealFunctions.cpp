@@ -1,11 +1,10 @@
-//===- RealFunctions.cpp - float64 functions with the same bits on every host
-//---------------------===//
+//===- RealFunctions.cpp - float64 functions with the same bits on every host -----------------===//
 //
 // Reduction to a small interval that is exact, then the Taylor series to its
 // last term that matters. The compiler must not contract products and sums
 // (-ffp-contract=off).
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "RealFunctions.h"
 

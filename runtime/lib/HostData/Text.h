@@ -1,9 +1,9 @@
-//===- Text.h - spellings shared by this library's messages ---------------===//
+//===- Text.h - spellings shared by this library's messages -----------------------------------===//
 //
 // How a shape, an index or a number is written, and which known word a misspelt
 // one is nearest to.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_HOSTDATA_TEXT_H
 #define KILNRT_LIB_HOSTDATA_TEXT_H

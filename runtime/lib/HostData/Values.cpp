@@ -1,8 +1,8 @@
-//===- Values.cpp - single values of device dtypes as float64 and back ----===//
+//===- Values.cpp - single values of device dtypes as float64 and back ------------------------===//
 //
 // See Values.h. Rounding to 16 bits is done on integers.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Values.h"
 

@@ -1,10 +1,10 @@
-//===- Values.h - single values of device dtypes as float64 and back ------===//
+//===- Values.h - single values of device dtypes as float64 and back --------------------------===//
 //
 // Every device dtype widens exactly to float64; back, there is one rounding to
 // nearest even. Bulk loops live with their callers. The device's own arithmetic
 // is not here: it rounds through fp32.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_HOSTDATA_VALUES_H
 #define KILNRT_LIB_HOSTDATA_VALUES_H

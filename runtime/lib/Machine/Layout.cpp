@@ -1,4 +1,4 @@
-//===- Layout.cpp - tensors to blocks, accesses to bytes ------------------===//
+//===- Layout.cpp - tensors to blocks, accesses to bytes --------------------------------------===//
 
 #include "kilnrt/Machine/Layout.h"
 

@@ -1,9 +1,9 @@
-//===- Shadow.cpp - bit sets over partitioned and linear memory -----------===//
+//===- Shadow.cpp - bit sets over partitioned and linear memory -------------------------------===//
 //
 // The column loops carry no branch, so that compilers turn each into a few
 // vector instructions a column.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/Machine/Shadow.h"
 

@@ -1,4 +1,4 @@
-//===- Storage.cpp - blocks, live tensors and written bytes ---------------===//
+//===- Storage.cpp - blocks, live tensors and written bytes -----------------------------------===//
 
 #include "kilnrt/Machine/Storage.h"
 

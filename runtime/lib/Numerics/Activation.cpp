@@ -1,9 +1,9 @@
-//===- Activation.cpp - one entry for every activation function -----------===//
+//===- Activation.cpp - one entry for every activation function -------------------------------===//
 //
 // Finds the family kernel of a function. The families are separate files because each is compiled
 // for every instruction set.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/Numerics/Activation.h"
 

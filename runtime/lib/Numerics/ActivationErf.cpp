@@ -1,8 +1,8 @@
-//===- ActivationErf.cpp - erf, gelu and the derivative of gelu -----------===//
+//===- ActivationErf.cpp - erf, gelu and the derivative of gelu -------------------------------===//
 //
 // The exact function rounded once to fp32.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "ActivationKernels.h"
 

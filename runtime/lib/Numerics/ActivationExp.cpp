@@ -1,10 +1,10 @@
-//===- ActivationExp.cpp - exp, tanh, sigmoid, softplus and the functions made of them -===//
+//===- ActivationExp.cpp - exp, tanh, sigmoid, softplus and the functions made of them --------===//
 //
 // The exact function rounded once to fp32 (the activation table of the instruction reference).
 // Negative arguments use forms without cancellation, so tails keep their relative accuracy down to
 // the smallest denormal.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "ActivationKernels.h"
 

@@ -1,9 +1,9 @@
-//===- ActivationKernels.h - the row kernels behind Activation.h, one per family -===//
+//===- ActivationKernels.h - the row kernels behind Activation.h, one per family --------------===//
 //
 // Each function picks the best instruction set of the host and returns false when `fn` belongs to
 // another family. Private to the library.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_NUMERICS_ACTIVATIONKERNELS_H
 #define KILNRT_NUMERICS_ACTIVATIONKERNELS_H

@@ -1,9 +1,9 @@
-//===- ActivationLogTrig.cpp - log, sin, arctan, rsqrt --------------------===//
+//===- ActivationLogTrig.cpp - log, sin, arctan, rsqrt ----------------------------------------===//
 //
 // The exact function rounded once to fp32. Sine has no argument reduction: beyond [-pi, pi] it is
 // the cubic the hardware's table continues with.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "ActivationKernels.h"
 

@@ -1,8 +1,8 @@
-//===- ActivationSimple.cpp - activation functions that are one fp32 operation -===//
+//===- ActivationSimple.cpp - activation functions that are one fp32 operation ----------------===//
 //
 // copy, square, relu, sqrt, reciprocal, sign, abs: IEEE operations, rounded once by the hardware.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "ActivationKernels.h"
 

@@ -1,8 +1,8 @@
-//===- Alu.cpp - scalar fp32 operators and the entries of the row kernels -===//
+//===- Alu.cpp - scalar fp32 operators and the entries of the row kernels ---------------------===//
 //
 // The scalar function is the definition; the row kernels are tested against it.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/Numerics/Alu.h"
 

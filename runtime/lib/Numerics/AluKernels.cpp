@@ -1,4 +1,4 @@
-//===- AluKernels.cpp - element-wise fp32 operators on rows ---------------===//
+//===- AluKernels.cpp - element-wise fp32 operators on rows -----------------------------------===//
 
 #include "AluKernels.h"
 

@@ -1,8 +1,8 @@
-//===- AluKernels.h - the fp32 row kernels behind Alu.h and Fold.h --------===//
+//===- AluKernels.h - the fp32 row kernels behind Alu.h and Fold.h ----------------------------===//
 //
 // Each picks the best instruction set of the host. Private to the library.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_NUMERICS_ALUKERNELS_H
 #define KILNRT_NUMERICS_ALUKERNELS_H

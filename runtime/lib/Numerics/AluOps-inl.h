@@ -1,9 +1,9 @@
-//===- AluOps-inl.h - the fp32 operators on vectors, per target -----------===//
+//===- AluOps-inl.h - the fp32 operators on vectors, per target -------------------------------===//
 //
 // One struct per operator, shared by the element-wise kernels and the folds. Results may hold any
 // NaN where the operator gives a NaN; the caller makes it canonical.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #if defined(KILNRT_NUMERICS_ALUOPS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef KILNRT_NUMERICS_ALUOPS_INL_H

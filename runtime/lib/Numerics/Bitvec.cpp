@@ -1,9 +1,9 @@
-//===- Bitvec.cpp - operators on raw integers and on native int32 ---------===//
+//===- Bitvec.cpp - operators on raw integers and on native int32 -----------------------------===//
 //
 // Plain loops: the compiler vectorises them for the baseline, and integer operations have one
 // result everywhere.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/Numerics/Alu.h"
 #include "kilnrt/Numerics/Convert.h"

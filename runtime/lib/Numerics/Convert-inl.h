@@ -1,9 +1,9 @@
-//===- Convert-inl.h - conversions of vectors, per target -----------------===//
+//===- Convert-inl.h - conversions of vectors, per target -------------------------------------===//
 //
 // The rules of Convert.h on Highway vectors. fp16 uses the hardware's conversion where every host
 // of the target has it, and integer arithmetic elsewhere: Highway's own fallback truncates.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #if defined(KILNRT_NUMERICS_CONVERT_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef KILNRT_NUMERICS_CONVERT_INL_H

@@ -1,9 +1,9 @@
-//===- Convert.cpp - scalar conversions and strided rows ------------------===//
+//===- Convert.cpp - scalar conversions and strided rows --------------------------------------===//
 //
 // The scalar functions are the definition; the contiguous kernels are tested against them. Strided
 // rows convert element by element: their time goes into memory.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/Numerics/Convert.h"
 

@@ -1,4 +1,4 @@
-//===- ConvertKernels.cpp - contiguous rows of elements to fp32 and back --===//
+//===- ConvertKernels.cpp - contiguous rows of elements to fp32 and back ----------------------===//
 
 #include "ConvertKernels.h"
 

@@ -1,9 +1,9 @@
-//===- ConvertKernels.h - contiguous conversions behind Convert.h ---------===//
+//===- ConvertKernels.h - contiguous conversions behind Convert.h -----------------------------===//
 //
 // Each picks the best instruction set of the host. Pointers to elements need no alignment. Private
 // to the library.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_NUMERICS_CONVERTKERNELS_H
 #define KILNRT_NUMERICS_CONVERTKERNELS_H

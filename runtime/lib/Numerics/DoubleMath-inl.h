@@ -1,11 +1,11 @@
-//===- DoubleMath-inl.h - vectors of doubles and of unevaluated sums of two, per target -===//
+//===- DoubleMath-inl.h - vectors of doubles and of unevaluated sums of two, per target -------===//
 //
 // The arithmetic the exact functions are built from: a fused multiply-add that is a real one on
 // every target, double-double helpers, polynomials, and the single rounding to fp32. Compiled once
 // per instruction set through foreach_target; only Highway operations and built-ins are used, so
 // that no shared inline function can be emitted with instructions the host lacks.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include <cstddef>
 #include <cstdint>

@@ -1,10 +1,10 @@
-//===- Erf-inl.h - the normal distribution in double-double, per target ---===//
+//===- Erf-inl.h - the normal distribution in double-double, per target -----------------------===//
 //
 // Two pieces: a series for |x| < 1, and e^(-x^2/2) times a smooth ratio beyond, which keeps full
 // relative accuracy far into the tail. x^2 is exact for a float, so the exponential has no argument
 // error.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #if defined(KILNRT_NUMERICS_ERF_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef KILNRT_NUMERICS_ERF_INL_H

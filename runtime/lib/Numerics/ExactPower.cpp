@@ -1,4 +1,4 @@
-//===- ExactPower.cpp - powers that are exact, or exact ties --------------===//
+//===- ExactPower.cpp - powers that are exact, or exact ties ----------------------------------===//
 
 #include "ExactPower.h"
 

@@ -1,10 +1,10 @@
-//===- ExactPower.h - powers that are exact, or exact ties ----------------===//
+//===- ExactPower.h - powers that are exact, or exact ties ------------------------------------===//
 //
 // x^y can be a float, or lie exactly in the middle between two floats; no approximation can tell
 // the latter from a value just beside it. Such powers are small integer powers of small odd
 // numbers.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_NUMERICS_EXACTPOWER_H
 #define KILNRT_NUMERICS_EXACTPOWER_H

@@ -1,9 +1,9 @@
-//===- ExpLog-inl.h - exponential, logarithm and sigmoid in double-double, per target -===//
+//===- ExpLog-inl.h - exponential, logarithm and sigmoid in double-double, per target ---------===//
 //
 // Results are sums hi + lo good to about 2^-57 of the value, which leaves next to no float whose
 // rounding they could get wrong. Coefficients are Chebyshev interpolants computed to 300 bits.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #if defined(KILNRT_NUMERICS_EXPLOG_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef KILNRT_NUMERICS_EXPLOG_INL_H

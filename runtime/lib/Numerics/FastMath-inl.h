@@ -1,5 +1,4 @@
-//===- FastMath-inl.h - the same functions in plain doubles, per target
-//-----------------------------===//
+//===- FastMath-inl.h - the same functions in plain doubles, per target -----------------------===//
 //
 // Good to about 2^-46 of the value: enough to round all but one float in 2^18, at half the price of
 // double-double. RowMap-inl.h recomputes the rest.

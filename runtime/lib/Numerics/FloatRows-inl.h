@@ -1,9 +1,9 @@
-//===- FloatRows-inl.h - vectors of floats and loops over rows of them, per target -===//
+//===- FloatRows-inl.h - vectors of floats and loops over rows of them, per target ------------===//
 //
 // Loads, stores, the canonical NaN, a real fused multiply-add on every target, and the element-wise
 // loops of the fp32 kernels. Compiled once per instruction set through foreach_target.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include <cstddef>
 #include <cstdint>

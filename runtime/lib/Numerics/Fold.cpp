@@ -1,10 +1,10 @@
-//===- Fold.cpp - left-to-right folds of many rows side by side -----------===//
+//===- Fold.cpp - left-to-right folds of many rows side by side -------------------------------===//
 //
 // One lane per row: blocks of four columns are transposed in registers, so each step of every row's
 // chain is one vector operation, and the order within a row is untouched. Two groups of rows run
 // interleaved to hide the latency of the chain.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/Numerics/Fold.h"
 

@@ -1,9 +1,9 @@
-//===- Matmul.cpp - packing, panels, and the scalar definition of the sum -===//
+//===- Matmul.cpp - packing, panels, and the scalar definition of the sum ---------------------===//
 //
 // The moving operand is packed one panel at a time, just before it is used, so that it stays in the
 // first cache whatever the partition stride.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/Numerics/Matmul.h"
 

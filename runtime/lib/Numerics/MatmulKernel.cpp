@@ -1,10 +1,10 @@
-//===- MatmulKernel.cpp - register-blocked fused multiply-add kernel ------===//
+//===- MatmulKernel.cpp - register-blocked fused multiply-add kernel --------------------------===//
 //
 // Vectors run over output columns, so every output keeps its own chain and the order of the sum is
 // the scalar one. Blocks of up to 8 rows by two vectors keep the multipliers busy: each step reads
 // two vectors of the moving panel and broadcasts the stationary column.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "MatmulKernel.h"
 

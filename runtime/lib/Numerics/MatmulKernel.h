@@ -1,9 +1,9 @@
-//===- MatmulKernel.h - the register-blocked kernel behind Matmul.h -------===//
+//===- MatmulKernel.h - the register-blocked kernel behind Matmul.h ---------------------------===//
 //
 // A second kernel with other operand layouts (AMX) would be chosen beside this one, in Matmul.cpp,
 // by a feature bit of the host. Private to the library.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_NUMERICS_MATMULKERNEL_H
 #define KILNRT_NUMERICS_MATMULKERNEL_H

@@ -1,9 +1,9 @@
-//===- Power.cpp - x to the power y, rounded once -------------------------===//
+//===- Power.cpp - x to the power y, rounded once ---------------------------------------------===//
 //
 // |x|^y = e^(y ln|x|) with the logarithm good to 2^-64, then the C standard's special cases.
 // Results near a rounding border, and denormal ones, are checked for being exact ties.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "AluKernels.h"
 #include "ExactPower.h"

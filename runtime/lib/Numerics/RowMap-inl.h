@@ -1,11 +1,11 @@
-//===- RowMap-inl.h - applying an exact function to a row of floats, per target -===//
+//===- RowMap-inl.h - applying an exact function to a row of floats, per target ---------------===//
 //
 // A function comes twice: `fast` in plain doubles and `exact` in double-double. The fast value is
 // rounded to fp32 unless it lies so near the middle of two floats that its error could matter; then
 // the exact one decides. Each result depends on its input alone, so vector width and position in
 // the row change no bit.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #if defined(KILNRT_NUMERICS_ROWMAP_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef KILNRT_NUMERICS_ROWMAP_INL_H

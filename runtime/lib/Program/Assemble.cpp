@@ -1,10 +1,9 @@
-//===- Assemble.cpp - a program from assembler text
-//------------------------===//
+//===- Assemble.cpp - a program from assembler text -------------------------------------------===//
 //
 // Line by line; a directive or a record a line. What the text says is what
 // the program holds: nothing is verified here beyond what the encoding needs.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Cursor.h"
 #include "kilnrt/Asm.h"

@@ -1,11 +1,10 @@
-//===- Codec.cpp - records to bytes and back
-//-------------------------------===//
+//===- Codec.cpp - records to bytes and back --------------------------------------------------===//
 //
 // Driven by the instruction table alone: nothing here names an instruction.
 // The encoding is canonical: each record has one, and the decoder takes no
 // other, so that comparing bytes compares programs.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Layout.h"
 #include "Text.h"

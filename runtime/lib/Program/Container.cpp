@@ -1,5 +1,4 @@
-//===- Container.cpp - program files: FlatBuffers around the streams
-//-------===//
+//===- Container.cpp - program files: FlatBuffers around the streams --------------------------===//
 //
 // Writing is a function of the program alone. Reading trusts nothing: first
 // FlatBuffers' verifier (offsets, sizes, nesting), then a budget that stops
@@ -7,7 +6,7 @@
 // program verifier, and last that the file is the one the program is written
 // as.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Layout.h"
 #include "Program_generated.h"

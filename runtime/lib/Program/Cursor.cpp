@@ -1,5 +1,4 @@
-//===- Cursor.cpp - reads assembler text from left to right
-//----------------===//
+//===- Cursor.cpp - reads assembler text from left to right -----------------------------------===//
 
 #include "Cursor.h"
 

@@ -1,11 +1,10 @@
-//===- Cursor.h - reads assembler text from left to right
-//------------------===//
+//===- Cursor.h - reads assembler text from left to right -------------------------------------===//
 //
 // Private to the library: a view of the rest of a line with the few readers
 // the grammar needs. Blanks separate words and are otherwise skipped. Readers
 // that fail say what they found and what they expected.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_PROGRAM_CURSOR_H
 #define KILNRT_LIB_PROGRAM_CURSOR_H

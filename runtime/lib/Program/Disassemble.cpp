@@ -1,10 +1,9 @@
-//===- Disassemble.cpp - a program as assembler text
-//-----------------------===//
+//===- Disassemble.cpp - a program as assembler text ------------------------------------------===//
 //
 // Everything a program holds is printed, so that the assembler gives it back
 // bit for bit. The grammar is in docs/ProgramFile.md.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Text.h"
 #include "kilnrt/Asm.h"

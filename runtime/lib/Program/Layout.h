@@ -1,11 +1,10 @@
-//===- Layout.h - where the parts of an encoded record lie
-//-----------------===//
+//===- Layout.h - where the parts of an encoded record lie ------------------------------------===//
 //
 // Private to the library. A record is a header, the field words, and one slot
 // for each operand of the row; its size depends on the opcode alone. The page
 // docs/ProgramFile.md draws it.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_PROGRAM_LAYOUT_H
 #define KILNRT_LIB_PROGRAM_LAYOUT_H

@@ -1,9 +1,8 @@
-//===- ParseInst.cpp - one instruction from text
-//---------------------------===//
+//===- ParseInst.cpp - one instruction from text ----------------------------------------------===//
 //
 // The inverse of Print.cpp, driven by the same descriptors.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Cursor.h"
 #include "Layout.h"

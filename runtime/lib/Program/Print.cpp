@@ -1,10 +1,9 @@
-//===- Print.cpp - one instruction as text
-//---------------------------------===//
+//===- Print.cpp - one instruction as text ----------------------------------------------------===//
 //
 // Appends to a string the caller owns. Numbers are printed in the shortest
 // form that reads back as the same bits.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Layout.h"
 #include "kilnrt/Asm.h"

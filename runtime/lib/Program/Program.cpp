@@ -1,5 +1,4 @@
-//===- Program.cpp - sizes and places of a program's parts
-//-----------------===//
+//===- Program.cpp - sizes and places of a program's parts ------------------------------------===//
 
 #include "kilnrt/Program.h"
 

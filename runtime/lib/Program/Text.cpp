@@ -1,5 +1,4 @@
-//===- Text.cpp - names and values as they appear in messages
-//--------------===//
+//===- Text.cpp - names and values as they appear in messages ---------------------------------===//
 
 #include "Text.h"
 

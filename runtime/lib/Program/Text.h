@@ -1,10 +1,9 @@
-//===- Text.h - names and values as they appear in messages and listings
-//---===//
+//===- Text.h - names and values as they appear in messages and listings ----------------------===//
 //
 // Private to the library: quoting that no hostile byte survives, nearest
 // names, and the spelling of a place inside a stream.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_PROGRAM_TEXT_H
 #define KILNRT_LIB_PROGRAM_TEXT_H

@@ -1,11 +1,10 @@
-//===- Verify.cpp - what must hold of a program's declarations
-//-------------===//
+//===- Verify.cpp - what must hold of a program's declarations --------------------------------===//
 //
 // Header, locations, tensors and constants. Limits of a tensor come from the
 // rules the compiler uses too; what is checked here besides is what only a
 // file can get wrong.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Verify.h"
 

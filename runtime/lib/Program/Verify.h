@@ -1,10 +1,9 @@
-//===- Verify.h - the halves of the program verifier
-//-----------------------===//
+//===- Verify.h - the halves of the program verifier ------------------------------------------===//
 //
 // Private to the library. `verify` runs the declarations first: the streams
 // are checked against tensors and locations that are already sound.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_PROGRAM_VERIFY_H
 #define KILNRT_LIB_PROGRAM_VERIFY_H

@@ -1,11 +1,10 @@
-//===- VerifyStreams.cpp - what must hold of a program's streams
-//-----------===//
+//===- VerifyStreams.cpp - what must hold of a program's streams ------------------------------===//
 //
 // One pass over each stream, a record at a time: nothing decoded is kept but
 // the order numbers. The rules of an instruction are the table's, shared with
 // the compiler; here is what only streams have: engines, order, semaphores.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Text.h"
 #include "Verify.h"

@@ -1,10 +1,10 @@
-//===- Activate.cpp - function, scale, bias and row sum -------------------===//
+//===- Activate.cpp - function, scale, bias and row sum ---------------------------------------===//
 //
 // Without sums rows are independent and go chunk by chunk. Sums are strict left-to-right folds,
 // which are fast only when many rows are folded side by side: then rows are computed into a block
 // first.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/Semantics/Activate.h"
 

@@ -1,8 +1,8 @@
-//===- BitStream.h - the elements of a tile as raw integers ---------------===//
+//===- BitStream.h - the elements of a tile as raw integers -----------------------------------===//
 //
 // As FloatStream.h, without conversion: chunks of consecutive elements of the tile's own width.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_SEMANTICS_BITSTREAM_H
 #define KILNRT_LIB_SEMANTICS_BITSTREAM_H

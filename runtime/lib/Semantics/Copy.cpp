@@ -1,4 +1,4 @@
-//===- Copy.cpp - moving and converting elements --------------------------===//
+//===- Copy.cpp - moving and converting elements ----------------------------------------------===//
 
 #include "kilnrt/Semantics/Copy.h"
 

@@ -1,9 +1,9 @@
-//===- Elementwise.cpp - tensor_tensor, tensor_scalar, reciprocal ---------===//
+//===- Elementwise.cpp - tensor_tensor, tensor_scalar, reciprocal -----------------------------===//
 //
 // Each function walks its tiles in chunks and hands every chunk to one or two row kernels of
 // Numerics.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/Semantics/Elementwise.h"
 

@@ -1,10 +1,10 @@
-//===- FloatStream.h - the elements of a tile as fp32 ---------------------===//
+//===- FloatStream.h - the elements of a tile as fp32 -----------------------------------------===//
 //
 // Readers and writers over a TileCursor. Elements that already lie as consecutive fp32 are handed
 // out where they are; everything else goes through a buffer and the conversions of Numerics.
 // Private to the library.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_SEMANTICS_FLOATSTREAM_H
 #define KILNRT_LIB_SEMANTICS_FLOATSTREAM_H

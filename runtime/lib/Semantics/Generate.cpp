@@ -1,4 +1,4 @@
-//===- Generate.cpp - memset and iota -------------------------------------===//
+//===- Generate.cpp - memset and iota ---------------------------------------------------------===//
 
 #include "kilnrt/Semantics/Generate.h"
 

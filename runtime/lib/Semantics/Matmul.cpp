@@ -1,8 +1,8 @@
-//===- Matmul.cpp - products of tiles -------------------------------------===//
+//===- Matmul.cpp - products of tiles ---------------------------------------------------------===//
 //
 // The sum itself is Numerics' business; here are the patterns its kernels do not know.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/Semantics/Matmul.h"
 

@@ -1,8 +1,8 @@
-//===- Reduce.cpp - folds along the free dimensions -----------------------===//
+//===- Reduce.cpp - folds along the free dimensions -------------------------------------------===//
 //
 // All folds of a block run side by side; each is left to right in itself.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/Semantics/Reduce.h"
 

@@ -1,11 +1,11 @@
-//===- Stream.h - the elements of a tile as one sequence ------------------===//
+//===- Stream.h - the elements of a tile as one sequence --------------------------------------===//
 //
 // A cursor walks a tile row by row, each row in the order of its free pattern, and gives out chunks
 // of addresses. Row kernels then see long arrays whatever the pattern: many short rows become one
 // chunk, and a column of one element a partition becomes a single strided run. Private to the
 // library.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_LIB_SEMANTICS_STREAM_H
 #define KILNRT_LIB_SEMANTICS_STREAM_H

@@ -1,4 +1,4 @@
-//===- Tile.cpp - canonical patterns --------------------------------------===//
+//===- Tile.cpp - canonical patterns ----------------------------------------------------------===//
 
 #include "kilnrt/Semantics/Tile.h"
 

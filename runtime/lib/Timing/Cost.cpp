@@ -1,4 +1,4 @@
-//===- Cost.cpp - what one instruction costs its engine ----------------------------------------------===//
+//===- Cost.cpp - what one instruction costs its engine ---------------------------------------===//
 
 #include "kilnrt/Timing/Cost.h"
 

@@ -1,9 +1,9 @@
-//===- BuilderDiagnosticTest.cpp - what instruction functions and nl::ndarray refuse -===//
+//===- BuilderDiagnosticTest.cpp - what instruction functions and nl::ndarray refuse ----------===//
 //
 // Rules of the table have their own tests; here are the ones only the language sees, and that the
 // table's sentences arrive at the author's line with notes for the operands.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "KernelFixture.h"
 

@@ -1,4 +1,4 @@
-//===- BuilderTest.cpp - what each instruction function records -----------===//
+//===- BuilderTest.cpp - what each instruction function records -------------------------------===//
 
 #include "KernelFixture.h"
 

@@ -1,8 +1,8 @@
-//===- KernelFixture.h - tracing kernels written inside a test ------------===//
+//===- KernelFixture.h - tracing kernels written inside a test --------------------------------===//
 //
 // Kernels are captureless lambdas; traces and diagnostics become text that tests compare whole.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_DSL_KERNELFIXTURE_H
 #define KILN_TEST_UNIT_DSL_KERNELFIXTURE_H

@@ -1,4 +1,4 @@
-//===- KernelTest.cpp - signatures, results and what makes a trace --------===//
+//===- KernelTest.cpp - signatures, results and what makes a trace ----------------------------===//
 
 #include "KernelFixture.h"
 

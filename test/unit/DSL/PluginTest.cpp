@@ -1,9 +1,9 @@
-//===- PluginTest.cpp - kernel files built by each host compiler, loaded and traced -===//
+//===- PluginTest.cpp - kernel files built by each host compiler, loaded and traced -----------===//
 //
 // The helper chain of a statement must be the same whichever compiler built the kernel file, and so
 // must the whole trace.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "KernelFixture.h"
 

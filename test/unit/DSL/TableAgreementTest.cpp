@@ -1,9 +1,9 @@
-//===- TableAgreementTest.cpp - the public headers against the instruction table -===//
+//===- TableAgreementTest.cpp - the public headers against the instruction table --------------===//
 //
 // Operators have the names and numbers of the table. Parameter structs have the names and the order
 // of NKI, and every operand and field of a public row can be reached through one of them.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/ISA/Instruction.h"
 #include "nl/nl.h"
@@ -22,13 +22,14 @@ namespace {
 #define OPS(X)                                                                                     \
   X(add)                                                                                           \
   X(subtract)                                                                                      \
-  X(multiply) X(maximum) X(minimum) X(equal) X(not_equal) X(greater_equal) X(greater)              \
-      X(less_equal) X(less) X(logical_and) X(logical_or) X(logical_xor) X(power) X(abs) X(rsqrt)   \
-          X(reciprocal) X(invert) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift)        \
-              X(right_shift) X(copy) X(square) X(sigmoid) X(relu) X(gelu) X(gelu_dx)               \
-                  X(gelu_apprx_tanh) X(gelu_apprx_sigmoid) X(gelu_apprx_sigmoid_dx) X(silu)        \
-                      X(silu_dx) X(tanh) X(softplus) X(mish) X(erf) X(erf_dx) X(exp) X(log) X(sin) \
-                          X(arctan) X(sqrt) X(sign)
+  X(multiply)                                                                                      \
+  X(maximum) X(minimum) X(equal) X(not_equal) X(greater_equal) X(greater) X(less_equal) X(less)    \
+      X(logical_and) X(logical_or) X(logical_xor) X(power) X(abs) X(rsqrt) X(reciprocal) X(invert) \
+          X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift) X(right_shift) X(copy)         \
+              X(square) X(sigmoid) X(relu) X(gelu) X(gelu_dx) X(gelu_apprx_tanh)                   \
+                  X(gelu_apprx_sigmoid) X(gelu_apprx_sigmoid_dx) X(silu) X(silu_dx) X(tanh)        \
+                      X(softplus) X(mish) X(erf) X(erf_dx) X(exp) X(log) X(sin) X(arctan) X(sqrt)  \
+                          X(sign)
 
 TEST(TableAgreement, OperatorsHaveTheTablesNamesAndNumbers) {
   std::map<std::string_view, int> alu, functions;

@@ -1,10 +1,10 @@
-//===- ViewAlgebraTest.cpp - views against a model that lists elements ----===//
+//===- ViewAlgebraTest.cpp - views against a model that lists elements ------------------------===//
 //
 // The model of a view is its shape and the list of storage elements in row-major order. Each
 // operation is done on the strides and on the list; afterwards both must name the same elements in
 // the same order, and so must the access the view folds into.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "ViewAlgebra.h"
 #include "Fold.h"

@@ -1,4 +1,4 @@
-//===- ViewDiagnosticTest.cpp - the sentence of every wrong view ----------===//
+//===- ViewDiagnosticTest.cpp - the sentence of every wrong view ------------------------------===//
 
 #include "KernelFixture.h"
 

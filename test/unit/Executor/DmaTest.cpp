@@ -1,9 +1,9 @@
-//===- DmaTest.cpp - transfers of every pair of shapes --------------------===//
+//===- DmaTest.cpp - transfers of every pair of shapes ----------------------------------------===//
 //
 // Elements are paired row-major whatever the two patterns are; every transfer
 // also runs cut into the shares of its engines.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "TileTest.h"
 

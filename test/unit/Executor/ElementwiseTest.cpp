@@ -1,9 +1,9 @@
-//===- ElementwiseTest.cpp - instructions on elements of equal position ---===//
+//===- ElementwiseTest.cpp - instructions on elements of equal position -----------------------===//
 //
 // Every instruction against a model in double with one rounding, on special
 // values, at asymmetric shapes: wide rows, short rows, columns.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "TileTest.h"
 

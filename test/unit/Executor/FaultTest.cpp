@@ -1,4 +1,4 @@
-//===- FaultTest.cpp - what a run that stops says -------------------------===//
+//===- FaultTest.cpp - what a run that stops says ---------------------------------------------===//
 
 #include "NumberModel.h"
 #include "ProgramBuilder.h"

@@ -1,8 +1,8 @@
-//===- MatmulTest.cpp - products, accumulation, transposes ----------------===//
+//===- MatmulTest.cpp - products, accumulation, transposes ------------------------------------===//
 //
 // Sums against a scalar model of their order; accumulation cell by cell.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "TileTest.h"
 

@@ -1,4 +1,4 @@
-//===- ModelTest.cpp - the tests' own number model ------------------------===//
+//===- ModelTest.cpp - the tests' own number model --------------------------------------------===//
 
 #include "NumberModel.h"
 

@@ -1,4 +1,4 @@
-//===- NumberModel.cpp - dtypes, slowly -----------------------------------===//
+//===- NumberModel.cpp - dtypes, slowly -------------------------------------------------------===//
 
 #include "NumberModel.h"
 

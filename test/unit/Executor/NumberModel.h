@@ -1,9 +1,9 @@
-//===- NumberModel.h - dtypes, slowly -------------------------------------===//
+//===- NumberModel.h - dtypes, slowly ---------------------------------------------------------===//
 //
 // An independent model of storage and rounding for tests: values are doubles or bits, every
 // conversion is spelled from the definition of the format. Shares no code with the runtime.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_EXECUTOR_NUMBERMODEL_H
 #define KILN_TEST_UNIT_EXECUTOR_NUMBERMODEL_H

@@ -1,4 +1,4 @@
-//===- ProgramBuilder.cpp - small programs by hand ------------------------===//
+//===- ProgramBuilder.cpp - small programs by hand --------------------------------------------===//
 
 #include "ProgramBuilder.h"
 

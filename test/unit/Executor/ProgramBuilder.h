@@ -1,9 +1,9 @@
-//===- ProgramBuilder.h - small programs by hand --------------------------===//
+//===- ProgramBuilder.h - small programs by hand ----------------------------------------------===//
 //
 // Tensors, accesses and instructions with few words, for tests of the executor. Records get the
 // order they are added in; everything built passes the verifier unless a test wants otherwise.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_EXECUTOR_PROGRAMBUILDER_H
 #define KILN_TEST_UNIT_EXECUTOR_PROGRAMBUILDER_H

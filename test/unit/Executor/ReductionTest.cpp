@@ -1,8 +1,8 @@
-//===- ReductionTest.cpp - tensor_reduce, activation and its sums ---------===//
+//===- ReductionTest.cpp - tensor_reduce, activation and its sums -----------------------------===//
 //
 // Folds are strict: the model adds floats one by one, left to right.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "TileTest.h"
 

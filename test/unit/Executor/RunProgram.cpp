@@ -1,4 +1,4 @@
-//===- RunProgram.cpp - verify, prepare, run ------------------------------===//
+//===- RunProgram.cpp - verify, prepare, run --------------------------------------------------===//
 
 #include "ProgramBuilder.h"
 

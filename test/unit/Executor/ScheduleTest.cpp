@@ -1,4 +1,4 @@
-//===- ScheduleTest.cpp - engines and rings in every order ----------------===//
+//===- ScheduleTest.cpp - engines and rings in every order ------------------------------------===//
 
 #include "NumberModel.h"
 #include "ProgramBuilder.h"

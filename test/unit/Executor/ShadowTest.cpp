@@ -1,4 +1,4 @@
-//===- ShadowTest.cpp - bit sets over memory ------------------------------===//
+//===- ShadowTest.cpp - bit sets over memory --------------------------------------------------===//
 
 #include "kilnrt/Machine/Shadow.h"
 

@@ -1,4 +1,4 @@
-//===- StorageTest.cpp - live tensors, written bytes, matmul cells --------===//
+//===- StorageTest.cpp - live tensors, written bytes, matmul cells ----------------------------===//
 
 #include "kilnrt/Machine/Storage.h"
 #include "ProgramBuilder.h"

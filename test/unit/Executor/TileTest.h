@@ -1,9 +1,9 @@
-//===- TileTest.h - one instruction between load and store ----------------===//
+//===- TileTest.h - one instruction between load and store ------------------------------------===//
 //
 // A fixture that brings tiles on chip, lets a test add instructions, and brings
 // results back as bits.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_EXECUTOR_TILETEST_H
 #define KILN_TEST_UNIT_EXECUTOR_TILETEST_H

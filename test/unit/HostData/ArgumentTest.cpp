@@ -1,9 +1,9 @@
-//===- ArgumentTest.cpp - what an ARG text means --------------------------===//
+//===- ArgumentTest.cpp - what an ARG text means ----------------------------------------------===//
 //
 // Scalars, generators, files and strings, and the texts that are nearly one of
 // them.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/HostData/Argument.h"
 #include "NpyBytes.h"

@@ -1,8 +1,8 @@
-//===- CompareTest.cpp - results against references -----------------------===//
+//===- CompareTest.cpp - results against references -------------------------------------------===//
 //
 // The rule at its edges, special values, the figures, and the line of text.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/HostData/Compare.h"
 

@@ -1,8 +1,8 @@
-//===- NpyBytes.h - .npy files made by hand -------------------------------===//
+//===- NpyBytes.h - .npy files made by hand ---------------------------------------------------===//
 //
 // Builds the bytes of right and wrong .npy files for the tests of the reader.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_HOSTDATA_NPYBYTES_H
 #define KILN_TEST_UNIT_HOSTDATA_NPYBYTES_H

@@ -1,11 +1,11 @@
-//===- NpyConvert.cpp - .npy files in, .npy files out ---------------------===//
+//===- NpyConvert.cpp - .npy files in, .npy files out -----------------------------------------===//
 //
 // The C++ side of the test against NumPy. Each line of standard input is a
 // job of four words separated by tabs: the file to read, the file to write,
 // the dtype to cast to (or "-"), and "raw" or "values". Each line of output is
 // "ok DTYPE SHAPE", or "error MESSAGE".
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Text.h"
 #include "kilnrt/HostData/Argument.h"

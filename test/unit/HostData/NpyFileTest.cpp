@@ -1,9 +1,9 @@
-//===- NpyFileTest.cpp - .npy files on disk -------------------------------===//
+//===- NpyFileTest.cpp - .npy files on disk ---------------------------------------------------===//
 //
 // What is written, how it replaces what was there, and what can be wrong with a
 // path.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "NpyBytes.h"
 #include "TemporaryFolder.h"

@@ -1,9 +1,9 @@
-//===- NpyReadTest.cpp - values of right .npy files -----------------------===//
+//===- NpyReadTest.cpp - values of right .npy files -------------------------------------------===//
 //
 // Every type, order and version the reader takes. Wrong files are in
 // NpyRejectTest.cpp.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "NpyBytes.h"
 #include "kilnrt/HostData/Npy.h"

@@ -1,9 +1,9 @@
-//===- NpyRejectTest.cpp - wrong .npy files and what is said about them ---===//
+//===- NpyRejectTest.cpp - wrong .npy files and what is said about them -----------------------===//
 //
 // One row a way to be wrong, with the full text. The fuzz test looks for the
 // ways not listed here.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "NpyBytes.h"
 #include "kilnrt/HostData/Npy.h"

@@ -1,9 +1,9 @@
-//===- RandomTest.cpp - random tensors are what they claim ----------------===//
+//===- RandomTest.cpp - random tensors are what they claim ------------------------------------===//
 //
 // Published vectors of Philox, the library's own functions against the host's,
 // fixed bits that every host must give, and the shape of the distributions.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kilnrt/HostData/Random.h"
 #include "NpyBytes.h"

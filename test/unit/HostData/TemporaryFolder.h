@@ -1,8 +1,8 @@
-//===- TemporaryFolder.h - a folder that lives as long as a test ----------===//
+//===- TemporaryFolder.h - a folder that lives as long as a test ------------------------------===//
 //
 // Files of tests go nowhere else.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_HOSTDATA_TEMPORARYFOLDER_H
 #define KILN_TEST_UNIT_HOSTDATA_TEMPORARYFOLDER_H

@@ -1,9 +1,9 @@
-//===- ValuesTest.cpp - rounding to and from device dtypes ----------------===//
+//===- ValuesTest.cpp - rounding to and from device dtypes ------------------------------------===//
 //
 // All 65,536 values of the 16-bit formats there and back, and rounding at every
 // midpoint between neighbours, which is where implementations differ.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Values.h"
 

@@ -1,4 +1,4 @@
-//===- CatalogueTest.cpp - the texts of `kiln explain`, and diagnostics as text ----------------===//
+//===- CatalogueTest.cpp - the texts of `kiln explain`, and diagnostics as text ---------------===//
 
 #include "kiln/ISA/Catalogue.h"
 #include "kiln/ISA/DiagnosticText.h"

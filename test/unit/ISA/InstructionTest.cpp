@@ -1,7 +1,7 @@
-//===- InstructionTest.cpp - descriptors, fields and accesses --------------------------------------===//
+//===- InstructionTest.cpp - descriptors, fields and accesses ---------------------------------===//
 
-#include "kiln/ISA/Args.h"
 #include "kiln/ISA/Instruction.h"
+#include "kiln/ISA/Args.h"
 
 #include <gtest/gtest.h>
 

@@ -1,13 +1,12 @@
-//===- RulesTensorTest.cpp - rules of tensor declarations and addresses
-//------------------------------===//
+//===- RulesTensorTest.cpp - rules of tensor declarations and addresses -----------------------===//
 
 #include "RulesTestSupport.h"
 
 namespace kiln::isa::test {
 namespace {
 
-Faults faultsOf(std::string_view name, Memory memory, DType dtype,
-                const Shape &shape, std::optional<TensorAddress> address = {}) {
+Faults faultsOf(std::string_view name, Memory memory, DType dtype, const Shape &shape,
+                std::optional<TensorAddress> address = {}) {
   Faults out;
   bool clean = checkTensor({name, memory, dtype, shape, 0}, address,
                            [&out](Violation v) { out.push_back(spelled(v)); });
@@ -17,29 +16,25 @@ Faults faultsOf(std::string_view name, Memory memory, DType dtype,
 
 TEST(RulesTensor, Partitions) {
   EXPECT_THAT(faultsOf("x", sbuf, f32, {128, 512}), IsEmpty());
-  EXPECT_THAT(
-      faultsOf("x", sbuf, f32, {129, 512}),
-      ElementsAre("P-01: tile 'x' needs 129 partitions, the core has 128 "
-                  "| split dim 0 into 2 tiles of at most 128"));
+  EXPECT_THAT(faultsOf("x", sbuf, f32, {129, 512}),
+              ElementsAre("P-01: tile 'x' needs 129 partitions, the core has 128 "
+                          "| split dim 0 into 2 tiles of at most 128"));
   EXPECT_THAT(faultsOf("x", sbuf, f32, {256, 512}),
               ElementsAre("P-01: tile 'x' needs 256 partitions, the core has "
                           "128 | split dim 0 into 2 tiles of at "
                           "most 128 or move 2 into a free dim: (128, 2, 512)"));
-  EXPECT_THAT(
-      faultsOf("", psum, f32, {300, 4}),
-      ElementsAre("P-01: this tile needs 300 partitions, the core has 128 "
-                  "| split dim 0 into 3 tiles of at most 128"));
+  EXPECT_THAT(faultsOf("", psum, f32, {300, 4}),
+              ElementsAre("P-01: this tile needs 300 partitions, the core has 128 "
+                          "| split dim 0 into 3 tiles of at most 128"));
   // HBM is exempt.
   EXPECT_THAT(faultsOf("x", hbm, f32, {100000, 512}), IsEmpty());
 }
 
 TEST(RulesTensor, Rank) {
-  EXPECT_THAT(
-      faultsOf("x", sbuf, f32, {128}),
-      ElementsAre(
-          "P-02: tile 'x' has shape (128,), on-chip tensors have a partition "
-          "dim and at least one "
-          "free dim | write (128, 1) for a column or (1, 128) for a row"));
+  EXPECT_THAT(faultsOf("x", sbuf, f32, {128}),
+              ElementsAre("P-02: tile 'x' has shape (128,), on-chip tensors have a partition "
+                          "dim and at least one "
+                          "free dim | write (128, 1) for a column or (1, 128) for a row"));
   EXPECT_THAT(faultsOf("x", psum, f32, {}),
               ElementsAre("P-02: tile 'x' has shape (), on-chip tensors have a "
                           "partition dim and at least one free "
@@ -86,14 +81,12 @@ TEST(RulesTensor, StartPartition) {
   };
   EXPECT_THAT(at(64, 64), IsEmpty());
   EXPECT_THAT(at(32, 96), IsEmpty());
-  EXPECT_THAT(at(96, 32),
-              ElementsAre("M-07: 65 to 128 partitions must start at 0, tile "
-                          "'x' of 96 partitions starts at "
-                          "32 | place it at partition 0"));
-  EXPECT_THAT(at(48, 32),
-              ElementsAre("M-07: 33 to 64 partitions must start at 0 or 64, "
-                          "tile 'x' of 48 partitions "
-                          "starts at 32 | place it at partition 0"));
+  EXPECT_THAT(at(96, 32), ElementsAre("M-07: 65 to 128 partitions must start at 0, tile "
+                                      "'x' of 96 partitions starts at "
+                                      "32 | place it at partition 0"));
+  EXPECT_THAT(at(48, 32), ElementsAre("M-07: 33 to 64 partitions must start at 0 or 64, "
+                                      "tile 'x' of 48 partitions "
+                                      "starts at 32 | place it at partition 0"));
   EXPECT_THAT(at(1, 1), ElementsAre("M-07: 1 to 32 partitions must start at 0, "
                                     "32, 64 or 96, tile 'x' of 1 partition "
                                     "starts at 1 | place it at partition 0"));
@@ -107,18 +100,14 @@ TEST(RulesTensor, SbufAddress) {
     return faultsOf("x", sbuf, dtype, {96, 10}, TensorAddress{0, byte});
   };
   EXPECT_THAT(at(212984 - 40), IsEmpty());
-  EXPECT_THAT(
-      at(212984 - 36),
-      ElementsAre(
-          "M-03: [212948, 212988) of tile 'x' exceeds the 212984 usable bytes "
-          "| place it at 212944 or lower"));
-  EXPECT_THAT(at(1002, bf16),
-              ElementsAre("M-03: byte 1002 of tile 'x' is not a multiple of 4 "
-                          "| place it at 1000"));
-  EXPECT_THAT(at(UINT64_MAX - 3),
-              ElementsAre("M-03: [18446744073709551612, 9223372036854775807) "
-                          "of tile 'x' exceeds the 212984 usable "
-                          "bytes | place it at 212944 or lower"));
+  EXPECT_THAT(at(212984 - 36),
+              ElementsAre("M-03: [212948, 212988) of tile 'x' exceeds the 212984 usable bytes "
+                          "| place it at 212944 or lower"));
+  EXPECT_THAT(at(1002, bf16), ElementsAre("M-03: byte 1002 of tile 'x' is not a multiple of 4 "
+                                          "| place it at 1000"));
+  EXPECT_THAT(at(UINT64_MAX - 3), ElementsAre("M-03: [18446744073709551612, 9223372036854775807) "
+                                              "of tile 'x' exceeds the 212984 usable "
+                                              "bytes | place it at 212944 or lower"));
 }
 
 TEST(RulesTensor, PsumAddress) {
@@ -129,14 +118,12 @@ TEST(RulesTensor, PsumAddress) {
   EXPECT_THAT(at(1000), ElementsAre("M-06: free offset 1000 of tile 'acc' is "
                                     "inside bank 0, banks start at multiples "
                                     "of 2048 | place it at 0"));
-  EXPECT_THAT(at(8 * 2048),
-              ElementsAre("M-03: [16384, 18432) of tile 'acc' exceeds the "
-                          "16384 bytes of a PSUM "
-                          "partition | place it at 14336 or lower"));
-  EXPECT_THAT(at(7 * 2048, 513),
-              ElementsAre("M-03: [14336, 16388) of tile 'acc' exceeds the "
-                          "16384 bytes of a PSUM "
-                          "partition | place it at 12288 or lower"));
+  EXPECT_THAT(at(8 * 2048), ElementsAre("M-03: [16384, 18432) of tile 'acc' exceeds the "
+                                        "16384 bytes of a PSUM "
+                                        "partition | place it at 14336 or lower"));
+  EXPECT_THAT(at(7 * 2048, 513), ElementsAre("M-03: [14336, 16388) of tile 'acc' exceeds the "
+                                             "16384 bytes of a PSUM "
+                                             "partition | place it at 12288 or lower"));
 }
 
 TEST(RulesTensor, HbmHasNoAddress) {

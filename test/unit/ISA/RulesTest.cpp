@@ -1,5 +1,4 @@
-//===- RulesTest.cpp - what descriptors state for every instruction, and the
-// rules as a whole ------===//
+//===- RulesTest.cpp - what descriptors state, and the rules as a whole -----------------------===//
 
 #include "RulesTestSupport.h"
 

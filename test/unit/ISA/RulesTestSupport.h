@@ -1,10 +1,9 @@
-//===- RulesTestSupport.h - one instruction with its tensors, for tests of the
-// rules ---------------===//
+//===- RulesTestSupport.h - one instruction with its tensors, for tests of the rules ----------===//
 //
 // A `Case` starts as a legal instruction over whole tensors; a test changes one
 // thing and compares the full text of what the rules say.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_ISA_RULESTESTSUPPORT_H
 #define KILN_TEST_UNIT_ISA_RULESTESTSUPPORT_H
@@ -36,13 +35,11 @@ inline constexpr auto hbm = Memory::Hbm;
 
 /// "P-06: message | help".
 inline std::string spelled(const Violation &v) {
-  return std::string(v.rule) + ": " + v.message +
-         (v.help.empty() ? "" : " | " + v.help);
+  return std::string(v.rule) + ": " + v.message + (v.help.empty() ? "" : " | " + v.help);
 }
 
 /// The access of a whole tensor: rows are dim 0, free dims the rest, row-major.
-inline Access wholeOf(uint32_t index, Memory memory, DType dtype,
-                      const Shape &shape) {
+inline Access wholeOf(uint32_t index, Memory memory, DType dtype, const Shape &shape) {
   Access a;
   a.tensor = index;
   a.dtype = dtype;
@@ -63,8 +60,8 @@ public:
   explicit Case(Opcode opcode) : inst(makeInstruction(opcode)) {}
 
   /// Gives operand `role` a tensor and accesses all of it.
-  Case &with(std::string_view role, std::string name, Memory memory,
-             DType dtype, Shape shape, uint32_t partitionBase = 0) {
+  Case &with(std::string_view role, std::string name, Memory memory, DType dtype, Shape shape,
+             uint32_t partitionBase = 0) {
     unsigned i = index(role);
     inst.operands[i] = wholeOf(i, memory, dtype, shape);
     names[i] = std::move(name);
@@ -108,8 +105,7 @@ public:
   }
   std::vector<Violation> violations() const {
     std::vector<Violation> out;
-    bool clean = checkInstruction(
-        view(), [&out](Violation v) { out.push_back(std::move(v)); });
+    bool clean = checkInstruction(view(), [&out](Violation v) { out.push_back(std::move(v)); });
     EXPECT_EQ(clean, out.empty());
     return out;
   }
@@ -147,8 +143,7 @@ inline Case transposingMatmul(int64_t k, int64_t m, DType dtype) {
       .with("moving", "i", sbuf, dtype, {k, k})
       .field("is_transpose", true);
 }
-inline Case transpose(int64_t p, int64_t f, Memory to = psum,
-                      DType dtype = bf16) {
+inline Case transpose(int64_t p, int64_t f, Memory to = psum, DType dtype = bf16) {
   return Case(Opcode::NcTranspose)
       .with("dst", "t", to, dtype, {f, p})
       .with("data", "a", sbuf, dtype, {p, f});
@@ -159,9 +154,7 @@ inline Case copy(DType from = f32, DType to = bf16) {
       .with("src", "x", sbuf, from, {96, 40});
 }
 inline Case memset(DType dtype, double value) {
-  return Case(Opcode::Memset)
-      .with("dst", "z", sbuf, dtype, {96, 40})
-      .field("value", value);
+  return Case(Opcode::Memset).with("dst", "z", sbuf, dtype, {96, 40}).field("value", value);
 }
 inline Case tensorTensor(AluOp op = AluOp::Add, DType dtype = f32) {
   return Case(Opcode::TensorTensor)
@@ -170,16 +163,14 @@ inline Case tensorTensor(AluOp op = AluOp::Add, DType dtype = f32) {
       .with("data2", "b", sbuf, dtype, {96, 40})
       .field("op", op);
 }
-inline Case tensorScalar(AluOp op0, AluOp op1 = AluOp::None,
-                         DType dtype = f32) {
+inline Case tensorScalar(AluOp op0, AluOp op1 = AluOp::None, DType dtype = f32) {
   return Case(Opcode::TensorScalar)
       .with("dst", "o", sbuf, dtype, {96, 40})
       .with("data", "x", sbuf, dtype, {96, 40})
       .field("op0", op0)
       .field("op1", op1);
 }
-inline Case tensorReduce(AluOp op, uint32_t dims, Shape data, Shape dst,
-                         DType dtype = f32) {
+inline Case tensorReduce(AluOp op, uint32_t dims, Shape data, Shape dst, DType dtype = f32) {
   return Case(Opcode::TensorReduce)
       .with("dst", "s", sbuf, dtype, std::move(dst))
       .with("data", "x", sbuf, dtype, std::move(data))

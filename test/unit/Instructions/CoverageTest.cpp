@@ -1,9 +1,9 @@
-//===- CoverageTest.cpp - every row has a test ----------------------------===//
+//===- CoverageTest.cpp - every row has a test ------------------------------------------------===//
 //
 // A row is tested by a suite with its name in CamelCase: tensor_copy by TEST(TensorCopy, ...). The
 // first rows have theirs in the programs of the parts they came with.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/ISA/Instruction.h"
 

@@ -1,4 +1,4 @@
-//===- InstructionFixture.cpp - a kernel of one instruction, run ----------===//
+//===- InstructionFixture.cpp - a kernel of one instruction, run ------------------------------===//
 
 #include "InstructionFixture.h"
 

@@ -1,10 +1,10 @@
-//===- InstructionFixture.h - a kernel of one instruction, run ------------===//
+//===- InstructionFixture.h - a kernel of one instruction, run --------------------------------===//
 //
 // `runKernel` takes a kernel as its author writes it to the values it leaves: trace, records, file
 // and assembler round trip, executor. Tensors get private byte ranges and records one global order,
 // so nothing of placement or synchronisation is needed.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_INSTRUCTIONS_INSTRUCTIONFIXTURE_H
 #define KILN_TEST_UNIT_INSTRUCTIONS_INSTRUCTIONFIXTURE_H

@@ -1,4 +1,4 @@
-//===- VectorEngineTest.cpp - rows of VectorEngine.td, end to end ---------===//
+//===- VectorEngineTest.cpp - rows of VectorEngine.td, end to end -----------------------------===//
 
 #include "InstructionFixture.h"
 

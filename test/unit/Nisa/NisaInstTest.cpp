@@ -1,9 +1,8 @@
-//===- NisaInstTest.cpp - instruction ops as values, locations as chains
-//------------------------===//
+//===- NisaInstTest.cpp - instruction ops as values, locations as chains ----------------------===//
 //
 // Driven by the table: a new row is tested without a line here.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Dialect/Nisa/IR/NisaInst.h"
 #include "kiln/Dialect/Nisa/IR/Locations.h"

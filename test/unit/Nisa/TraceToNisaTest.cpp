@@ -1,5 +1,4 @@
-//===- TraceToNisaTest.cpp - a trace becomes a kernel
-//-------------------------------------------===//
+//===- TraceToNisaTest.cpp - a trace becomes a kernel -----------------------------------------===//
 
 #include "kiln/Conversion/TraceToNisa/TraceToNisa.h"
 

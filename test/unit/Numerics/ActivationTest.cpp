@@ -1,4 +1,4 @@
-//===- ActivationTest.cpp - activation functions against MPFR -------------===//
+//===- ActivationTest.cpp - activation functions against MPFR ---------------------------------===//
 
 #include "kilnrt/Numerics/Activation.h"
 #include "ExactFunctions.h"

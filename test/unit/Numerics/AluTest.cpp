@@ -1,4 +1,4 @@
-//===- AluTest.cpp - fp32 operators, scalar and by rows -------------------===//
+//===- AluTest.cpp - fp32 operators, scalar and by rows ---------------------------------------===//
 
 #include "kilnrt/Numerics/Alu.h"
 #include "ExactFunctions.h"

@@ -1,4 +1,4 @@
-//===- ConvertTest.cpp - conversions: all 16-bit patterns, borders, strides, targets -===//
+//===- ConvertTest.cpp - conversions: all 16-bit patterns, borders, strides, targets ----------===//
 
 #include "kilnrt/Numerics/Convert.h"
 #include "ExactFunctions.h"

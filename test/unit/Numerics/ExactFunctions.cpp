@@ -1,9 +1,9 @@
-//===- ExactFunctions.cpp - correctly rounded functions, by MPFR ----------===//
+//===- ExactFunctions.cpp - correctly rounded functions, by MPFR ------------------------------===//
 //
 // Formulas stand as in the instruction table, rewritten only where they would cancel. Precision
 // covers the smallest denormals: 1 + x needs 149 + 24 bits there.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "ExactFunctions.h"
 

@@ -1,9 +1,9 @@
-//===- ExactFunctions.h - correctly rounded functions, by MPFR ------------===//
+//===- ExactFunctions.h - correctly rounded functions, by MPFR --------------------------------===//
 //
 // The yardstick of the numerics tests: formulas of the instruction table evaluated to hundreds of
 // bits and rounded once to fp32. Slow, and independent of the library under test.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_NUMERICS_EXACTFUNCTIONS_H
 #define KILN_TEST_UNIT_NUMERICS_EXACTFUNCTIONS_H

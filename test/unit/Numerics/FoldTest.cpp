@@ -1,4 +1,4 @@
-//===- FoldTest.cpp - left-to-right folds of rows -------------------------===//
+//===- FoldTest.cpp - left-to-right folds of rows ---------------------------------------------===//
 
 #include "kilnrt/Numerics/Fold.h"
 #include "ExactFunctions.h"

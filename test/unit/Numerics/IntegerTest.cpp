@@ -1,4 +1,4 @@
-//===- IntegerTest.cpp - bit vectors and native int32 ---------------------===//
+//===- IntegerTest.cpp - bit vectors and native int32 -----------------------------------------===//
 
 #include "kilnrt/Numerics/Alu.h"
 #include "kilnrt/Numerics/Fold.h"

@@ -1,4 +1,4 @@
-//===- MatmulTest.cpp - the Tensor Engine's sum: order, special values, shapes, targets -===//
+//===- MatmulTest.cpp - the Tensor Engine's sum: order, special values, shapes, targets -------===//
 
 #include "kilnrt/Numerics/Matmul.h"
 #include "ExactFunctions.h"

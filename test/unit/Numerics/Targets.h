@@ -1,9 +1,9 @@
-//===- Targets.h - running a test on every instruction set of the host ----===//
+//===- Targets.h - running a test on every instruction set of the host ------------------------===//
 //
 // The kernels pick an instruction set at run time; these force each in turn. Hosts without AVX-512
 // or AVX2 test what they have.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_NUMERICS_TARGETS_H
 #define KILN_TEST_UNIT_NUMERICS_TARGETS_H

@@ -1,4 +1,4 @@
-//===- AsmTest.cpp - programs and instructions as text ---------------------===//
+//===- AsmTest.cpp - programs and instructions as text ----------------------------------------===//
 
 #include "kilnrt/Asm.h"
 #include "Samples.h"

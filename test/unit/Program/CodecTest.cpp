@@ -1,4 +1,4 @@
-//===- CodecTest.cpp - records to bytes and back ---------------------------===//
+//===- CodecTest.cpp - records to bytes and back ----------------------------------------------===//
 
 #include "Samples.h"
 

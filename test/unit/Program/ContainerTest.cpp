@@ -1,4 +1,4 @@
-//===- ContainerTest.cpp - program files, sound and hostile ----------------===//
+//===- ContainerTest.cpp - program files, sound and hostile -----------------------------------===//
 
 #include "Program_generated.h"
 #include "Samples.h"

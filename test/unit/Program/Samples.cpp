@@ -1,4 +1,4 @@
-//===- Samples.cpp - programs and records the tests start from -------------===//
+//===- Samples.cpp - programs and records the tests start from --------------------------------===//
 
 #include "Samples.h"
 

@@ -1,9 +1,9 @@
-//===- Samples.h - programs and records the tests start from ---------------===//
+//===- Samples.h - programs and records the tests start from ----------------------------------===//
 //
 // Small programs made by hand, and records with random legal content driven by
 // the instruction table, so that a new row is tested without a new test.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TEST_UNIT_PROGRAM_SAMPLES_H
 #define KILN_TEST_UNIT_PROGRAM_SAMPLES_H

@@ -1,9 +1,9 @@
-//===- VerifyTest.cpp - every way a program is refused ---------------------===//
+//===- VerifyTest.cpp - every way a program is refused ----------------------------------------===//
 //
 // Each case changes one thing of a good program and expects the whole text of
 // the refusal.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "Samples.h"
 

@@ -1,4 +1,4 @@
-//===- CostTest.cpp - costs pinned to hand calculations ------------------------------------------------===//
+//===- CostTest.cpp - costs pinned to hand calculations ---------------------------------------===//
 
 #include "kilnrt/Timing/Cost.h"
 
@@ -8,8 +8,8 @@ using kiln::isa::Engine;
 using kiln::isa::Opcode;
 using kilnrt::costOf;
 
-// A 16-bit matmul pass of 512 columns: issue N + 7 = 519 cycles of 2.4 GHz = 216.25 ns, as profiles of the
-// chip show (216.3 ns); latency N + 398 = 910 cycles = 379.2 ns (379 ns).
+// A 16-bit matmul pass of 512 columns: issue N + 7 = 519 cycles of 2.4 GHz = 216.25 ns, as profiles
+// of the chip show (216.3 ns); latency N + 398 = 910 cycles = 379.2 ns (379 ns).
 TEST(Cost, MatmulPass) {
   auto cost = costOf(Opcode::NcMatmul, Engine::Tensor, 512);
   ASSERT_TRUE(cost);
@@ -25,7 +25,8 @@ TEST(Cost, FloorOfTheIssueInterval) {
   EXPECT_EQ(costOf(Opcode::NcMatmul, Engine::Tensor, 58)->issueCycles, 65);
 }
 
-// Vector Engine reciprocal: 8 cycles an element. 8 * 4 + 50 = 82 cycles of 0.96 GHz = 85.4 ns (85 ns).
+// Vector Engine reciprocal: 8 cycles an element. 8 * 4 + 50 = 82 cycles of 0.96 GHz = 85.4 ns (85
+// ns).
 TEST(Cost, ReciprocalTakesEightCyclesAnElement) {
   auto cost = costOf(Opcode::Reciprocal, Engine::Vector, 4);
   EXPECT_EQ(cost->issueCycles, 82);

@@ -1,4 +1,4 @@
-//===- NisaToStream.h - from one program order to streams ------------------===//
+//===- NisaToStream.h - from one program order to streams -------------------------------------===//
 
 #ifndef KILN_CONVERSION_NISATOSTREAM_H
 #define KILN_CONVERSION_NISATOSTREAM_H

@@ -1,9 +1,9 @@
-//===- CompileApi.h - what the kiln tool asks of libkiln ----------------------------------------------------===//
+//===- CompileApi.h - what the kiln tool asks of libkiln --------------------------------------===//
 //
-// The tool starts without LLVM and loads libkiln only when something is compiled; both come from one
-// build, so the border is plain C++ structs behind three C symbols. No MLIR type crosses it.
+// The tool starts without LLVM and loads libkiln only when something is compiled; both come from
+// one build, so the border is plain C++ structs behind three C symbols. No MLIR type crosses it.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_DRIVER_COMPILEAPI_H
 #define KILN_DRIVER_COMPILEAPI_H
@@ -26,7 +26,7 @@ struct TensorArg {
 /// One argument of a kernel: a tensor, or a compile-time value.
 using Arg = std::variant<TensorArg, int64_t, double, bool, std::string>;
 
-/// Levels a compilation can stop at and print (design section 7).
+/// Levels a compilation can stop at and print.
 enum class Emit { Nisa, Placed, Scheduled, Streams, Program };
 
 struct CompileRequest {
@@ -34,12 +34,13 @@ struct CompileRequest {
   std::string kernel;     ///< name in the file's registry; empty: the only one
   std::vector<Arg> args;
   Emit emit = Emit::Program;
-  std::string stopAfter;     ///< name of a pass; empty: run them all
-  bool useCache = true;      ///< plug-in cache
-  std::string hostCompiler;  ///< empty: $CXX, else g++, else clang++
-  std::string includeDir;    ///< folder that holds nl/nl.h
-  std::string reproducerDir; ///< where a reproducer of an internal fault goes; empty: current folder
-  std::string testFault;     ///< name of a pass that shall fail, for the test of reproducers
+  std::string stopAfter;    ///< name of a pass; empty: run them all
+  bool useCache = true;     ///< plug-in cache
+  std::string hostCompiler; ///< empty: $CXX, else g++, else clang++
+  std::string includeDir;   ///< folder that holds nl/nl.h
+  std::string
+      reproducerDir;     ///< where a reproducer of an internal fault goes; empty: current folder
+  std::string testFault; ///< name of a pass that shall fail, for the test of reproducers
 };
 
 struct KernelInfo {
@@ -69,8 +70,8 @@ extern "C" {
 /// Build identity; the tool refuses a library of another build.
 const char *kiln_build_id();
 void kiln_compile(const kiln::driver::CompileRequest *request, kiln::driver::CompileResult *result);
-/// The line the kernel's own C++ reached last, as "file.cpp:12", or null when no kernel is being traced.
-/// For a signal handler: it only reads.
+/// The line the kernel's own C++ reached last, as "file.cpp:12", or null when no kernel is being
+/// traced. For a signal handler: it only reads.
 const char *kiln_trace_position();
 void kiln_list(const kiln::driver::CompileRequest *request, kiln::driver::ListResult *result);
 }

@@ -1,5 +1,4 @@
-//===- Pipelines.h - the ordered lists of passes
-//---------------------------===//
+//===- Pipelines.h - the ordered lists of passes ----------------------------------------------===//
 
 #ifndef KILN_PIPELINES_PIPELINES_H
 #define KILN_PIPELINES_PIPELINES_H
@@ -13,16 +12,14 @@ namespace kiln {
 /// Options of the whole compilation.
 struct PipelineOptions {
   bool compactPlacement = false;
-  std::string
-      testFault; ///< a pass that shall fail, for the test of reproducers
+  std::string testFault; ///< a pass that shall fail, for the test of reproducers
 };
 
 /// How far to go; each level includes the ones before it.
 enum class Level { Nisa, Placed, Scheduled, Streams };
 
 /// Adds the passes from traced instructions to `level`.
-void buildPipeline(mlir::OpPassManager &manager, Level level,
-                   const PipelineOptions &options);
+void buildPipeline(mlir::OpPassManager &manager, Level level, const PipelineOptions &options);
 
 /// The same, cut after the pass named `pass` ("kiln-place"); false when the
 /// full pipeline has no such pass.

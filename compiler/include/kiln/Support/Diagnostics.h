@@ -1,12 +1,11 @@
-//===- Diagnostics.h - Kiln's diagnostics through MLIR's
-//-------------------===//
+//===- Diagnostics.h - Kiln's diagnostics through MLIR's --------------------------------------===//
 //
 // Passes report through MLIR's diagnostics, so that kiln-opt and lit see them;
 // the driver turns them back into records. The border is a convention on the
 // text: "[P-06] message", help as a note "help: ...", Kiln's own faults with
 // the prefix "internal fault: ".
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_SUPPORT_DIAGNOSTICS_H
 #define KILN_SUPPORT_DIAGNOSTICS_H

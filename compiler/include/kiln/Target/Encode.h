@@ -1,11 +1,10 @@
-//===- Encode.h - from nisa and stream ops to a program
-//--------------------===//
+//===- Encode.h - from nisa and stream ops to a program ---------------------------------------===//
 //
 // Every level is encodable: flags of the program say what holds. Before
 // placement each on-chip buffer gets a private byte range, before
 // synchronisation the records carry one global order.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TARGET_ENCODE_H
 #define KILN_TARGET_ENCODE_H

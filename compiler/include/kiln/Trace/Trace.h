@@ -1,9 +1,10 @@
-//===- Trace.h - what tracing a kernel leaves behind ----------------------------------------------------------===//
+//===- Trace.h - what tracing a kernel leaves behind ------------------------------------------===//
 //
-// The DSL records plain data; conversion to the nisa dialect is a separate step, so that neither kernel
-// code nor the tracer sees MLIR. Everything is indexed by position: tensors, locations, instructions.
+// The DSL records plain data; conversion to the nisa dialect is a separate step, so that neither
+// kernel code nor the tracer sees MLIR. Everything is indexed by position: tensors, locations,
+// instructions.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TRACE_TRACE_H
 #define KILN_TRACE_TRACE_H
@@ -43,8 +44,8 @@ struct Instruction {
   uint32_t location = kNone;
 };
 
-/// A finished trace. Tensors are numbered by their first use, in operand order, so that the trace does
-/// not depend on the order in which a host compiler evaluates call arguments.
+/// A finished trace. Tensors are numbered by their first use, in operand order, so that the trace
+/// does not depend on the order in which a host compiler evaluates call arguments.
 struct Trace {
   std::string kernel;
   std::vector<std::string> files; ///< relative to the folder of the kernel file where possible

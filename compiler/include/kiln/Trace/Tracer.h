@@ -1,10 +1,10 @@
-//===- Tracer.h - running a kernel function and keeping what it recorded --===//
+//===- Tracer.h - running a kernel function and keeping what it recorded ----------------------===//
 //
 // The library side of the kernel language. A kernel file is loaded elsewhere; `traceKernel` checks
 // the arguments against the kernel's signature, calls the function once and returns the finished
 // trace or the diagnostics. No state survives a trace; traces may run in several threads, one each.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TRACE_TRACER_H
 #define KILN_TRACE_TRACER_H

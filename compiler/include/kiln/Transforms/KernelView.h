@@ -1,10 +1,9 @@
-//===- KernelView.h - a nisa kernel as the plain data analyses take
-//--------===//
+//===- KernelView.h - a nisa kernel as the plain data analyses take ---------------------------===//
 //
 // Analyses know no IR. A pass reads its kernel once into an analysis::Kernel,
 // decides there, and writes the decision back through the ops kept here.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_TRANSFORMS_KERNELVIEW_H
 #define KILN_TRANSFORMS_KERNELVIEW_H

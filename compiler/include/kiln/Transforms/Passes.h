@@ -1,5 +1,4 @@
-//===- Passes.h - passes on nisa kernels
-//-----------------------------------===//
+//===- Passes.h - passes on nisa kernels ------------------------------------------------------===//
 
 #ifndef KILN_TRANSFORMS_PASSES_H
 #define KILN_TRANSFORMS_PASSES_H

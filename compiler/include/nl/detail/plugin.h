@@ -1,9 +1,9 @@
-//===- plugin.h - what a compiled kernel file and libkiln agree on --------===//
+//===- plugin.h - what a compiled kernel file and libkiln agree on ----------------------------===//
 //
 // Plain data only: the kernel file is a shared library that libkiln loads and asks for its kernels
 // through one C function. Both sides are compiled from the same headers; the ABI version says so.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef NL_DETAIL_PLUGIN_H
 #define NL_DETAIL_PLUGIN_H

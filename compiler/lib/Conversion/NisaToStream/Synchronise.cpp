@@ -1,5 +1,4 @@
-//===- Synchronise.cpp - from one program order to streams
-//-----------------===//
+//===- Synchronise.cpp - from one program order to streams ------------------------------------===//
 
 #include "kiln/Analysis/Synchronise.h"
 #include "kiln/Conversion/NisaToStream.h"

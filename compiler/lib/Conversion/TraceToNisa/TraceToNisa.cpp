@@ -1,8 +1,8 @@
-//===- TraceToNisa.cpp - from a finished trace to the nisa dialect --------===//
+//===- TraceToNisa.cpp - from a finished trace to the nisa dialect ----------------------------===//
 //
 // On the compiler's hot path: one pass over the trace, no lookups by name.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Conversion/TraceToNisa/TraceToNisa.h"
 

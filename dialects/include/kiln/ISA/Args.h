@@ -1,10 +1,9 @@
-//===- Args.h - the fields of each instruction as a typed struct
-//---------------------------------------------===//
+//===- Args.h - the fields of each instruction as a typed struct ------------------------------===//
 //
 // `NcMatmulArgs(inst)` gives inst's fields with their types, and constants for
 // the places of its operands: `inst.operands[NcMatmulArgs::moving]`.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_ISA_ARGS_H
 #define KILN_ISA_ARGS_H

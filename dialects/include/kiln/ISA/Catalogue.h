@@ -1,9 +1,8 @@
-//===- Catalogue.h - what each rule id means
-//---------------------------------------------------------------===//
+//===- Catalogue.h - what each rule id means --------------------------------------------------===//
 //
 // Generated from dialects/table/RuleCatalogue.td; `kiln explain` prints it.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_ISA_CATALOGUE_H
 #define KILN_ISA_CATALOGUE_H

@@ -1,10 +1,9 @@
-//===- Diagnostic.h - what every part of Kiln reports to its user
-//-------------------------------===//
+//===- Diagnostic.h - what every part of Kiln reports to its user -----------------------------===//
 //
 // One plain record for the DSL, the verifiers, the passes, the loader and the
 // executor. Nothing here prints: a tool renders diagnostics as text or JSON.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_ISA_DIAGNOSTIC_H
 #define KILN_ISA_DIAGNOSTIC_H
@@ -29,7 +28,7 @@ using CallChain = std::vector<FileLine>;
 
 enum class Severity { Error, Warning, Note };
 
-/// What went wrong, which decides the exit code of a tool (design section 7).
+/// What went wrong, which decides the exit code of a tool.
 enum class Fault {
   User,     ///< the kernel, program or input is at fault: exit 1
   Usage,    ///< wrong command line: exit 2

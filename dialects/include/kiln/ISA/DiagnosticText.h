@@ -1,4 +1,4 @@
-//===- DiagnosticText.h - a diagnostic as people read it -------------------===//
+//===- DiagnosticText.h - a diagnostic as people read it --------------------------------------===//
 
 #ifndef KILN_ISA_DIAGNOSTICTEXT_H
 #define KILN_ISA_DIAGNOSTICTEXT_H

@@ -1,5 +1,4 @@
-//===- Instruction.h - one instruction as a value, and its description
-//------------------------------===//
+//===- Instruction.h - one instruction as a value, and its description ------------------------===//
 //
 // `Instruction` is the neutral form that the DSL, the passes, the codec, the
 // assembler and the executor exchange: an opcode, up to kMaxOperands accesses,
@@ -7,7 +6,7 @@
 // in C++; generic code (codec, assembler, op parser) walks it instead of naming
 // instructions.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_ISA_INSTRUCTION_H
 #define KILN_ISA_INSTRUCTION_H

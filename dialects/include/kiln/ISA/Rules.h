@@ -1,12 +1,11 @@
-//===- Rules.h - one implementation of each instruction rule
-//-------------------------------------------===//
+//===- Rules.h - one implementation of each instruction rule ----------------------------------===//
 //
 // The DSL builder, the op verifier and the stream checker all call
 // `checkInstruction`: same rule, same sentence, wherever the instruction came
 // from. Rules see an instruction with the tensors it names and report through a
 // callback; they know nothing of IR, streams or files.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_ISA_RULES_H
 #define KILN_ISA_RULES_H
@@ -24,10 +23,8 @@ struct TensorView {
   std::string_view name; ///< the author's name; may be empty
   Memory memory = Memory::Sbuf;
   DType dtype = DType::Float32;
-  std::span<const int64_t>
-      shape; ///< HBM rank >= 1; on chip rank >= 2, dim 0 = partitions
-  uint32_t partitionBase =
-      0; ///< physical first partition; 0 for tensors placed automatically
+  std::span<const int64_t> shape; ///< HBM rank >= 1; on chip rank >= 2, dim 0 = partitions
+  uint32_t partitionBase = 0;     ///< physical first partition; 0 for tensors placed automatically
   /// Elements of one partition (on chip) or of the tensor (HBM), in `dtype`.
   int64_t freeElements() const;
 };
@@ -66,8 +63,7 @@ struct TensorAddress {
   uint32_t partition = 0;
   uint64_t byte = 0;
 };
-bool checkTensor(const TensorView &tensor,
-                 const std::optional<TensorAddress> &address,
+bool checkTensor(const TensorView &tensor, const std::optional<TensorAddress> &address,
                  const RuleSink &sink);
 
 /// The engine an instruction runs on when the author named none: the first

@@ -1,11 +1,10 @@
-//===- Types.h - enums, descriptors and limits of the instruction table in C++
-//--------------------===//
+//===- Types.h - enums, descriptors and limits of the instruction table in C++ ----------------===//
 //
 // Generated facts (Enums.h.inc, Machine.h.inc) and the few structs they are
 // written in. Plain C++: the runtime, the compiler and the tools all include
 // it. The table itself is dialects/table/*.td.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_ISA_TYPES_H
 #define KILN_ISA_TYPES_H

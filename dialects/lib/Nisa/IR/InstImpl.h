@@ -1,10 +1,10 @@
-//===- InstImpl.h - what the generated instruction ops call -------------===//
+//===- InstImpl.h - what the generated instruction ops call -----------------------------------===//
 //
 // Private. The ops of NisaOps.td are thin: each generated method forwards to
 // one of these with its opcode, so that the code of an op does not grow with
 // the table.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_LIB_NISA_IR_INSTIMPL_H
 #define KILN_LIB_NISA_IR_INSTIMPL_H

@@ -1,4 +1,4 @@
-//===- Locations.cpp - call chains as MLIR locations, and back ------------===//
+//===- Locations.cpp - call chains as MLIR locations, and back --------------------------------===//
 
 #include "kiln/Dialect/Nisa/IR/Locations.h"
 

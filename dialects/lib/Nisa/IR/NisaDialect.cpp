@@ -1,8 +1,8 @@
-//===- NisaDialect.cpp - the dialect, its type and its access attribute ---===//
+//===- NisaDialect.cpp - the dialect, its type and its access attribute -----------------------===//
 //
 // Text of the access pattern itself is in NisaText.cpp, shared with the ops.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "InstImpl.h"
 

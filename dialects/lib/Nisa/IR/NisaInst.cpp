@@ -1,10 +1,10 @@
-//===- NisaInst.cpp - what all instruction ops share ----------------------===//
+//===- NisaInst.cpp - what all instruction ops share ------------------------------------------===//
 //
 // Conversion to the neutral form, the verifier that hands it to the table's
 // rules, memory effects. No instruction is named here, except where memory
 // effects depend on a field.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "InstImpl.h"
 

@@ -1,10 +1,10 @@
-//===- NisaOps.cpp - the ops' generated code, and everything that needs it ===//
+//===- NisaOps.cpp - the ops' generated code, and everything that needs it --------------------===//
 //
 // Kernel, allocation and loop are written here; instructions come from the
 // table and forward to InstImpl.h. Only this file sees the generated bodies:
 // they are the most expensive thing to compile in the dialects.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "InstImpl.h"
 

@@ -1,4 +1,4 @@
-//===- NisaText.cpp - the text of instructions ----------------------------===//
+//===- NisaText.cpp - the text of instructions ------------------------------------------------===//
 //
 // One printer and one parser for every row of the table:
 //
@@ -8,7 +8,7 @@
 // What the table gives as a default is left out. The assembler's listing uses
 // the same words (runtime/lib/Program), without types.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "InstImpl.h"
 

@@ -1,9 +1,9 @@
-//===- Unroll.cpp - write the iterations of loops out ---------------------===//
+//===- Unroll.cpp - write the iterations of loops out -----------------------------------------===//
 //
 // Purely mechanical: the offset of each access is affine in the iteration
 // numbers, so a copy needs its offset added up and nothing else.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Dialect/Nisa/IR/NisaInst.h"
 #include "kiln/Dialect/Nisa/Transforms/Passes.h"

@@ -1,11 +1,11 @@
-//===- StreamDialect.cpp - queues, semaphores and what must hold of them --===//
+//===- StreamDialect.cpp - queues, semaphores and what must hold of them ----------------------===//
 //
 // The verifiers prove what makes happens-before decidable for later checkers:
 // one producer a semaphore, waits that can be met, queues in program order.
 // Whether the waits suffice is the business of the checker after
 // synchronisation.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #include "kiln/Dialect/Stream/IR/Stream.h"
 

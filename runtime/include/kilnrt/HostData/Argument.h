@@ -1,4 +1,4 @@
-//===- Argument.h - the ARG texts of the command line ---------------------===//
+//===- Argument.h - the ARG texts of the command line -----------------------------------------===//
 //
 //   file.npy              the array in a file              zeros:SHAPE[:DTYPE]
 //   file.npy:bf16         the same, cast on load           ones:SHAPE[:DTYPE]
@@ -11,7 +11,7 @@
 // Parsing learns dtype and shape (of a file: from its header), which is all a
 // compiler needs; materialising makes the values.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_HOSTDATA_ARGUMENT_H
 #define KILNRT_HOSTDATA_ARGUMENT_H

@@ -1,10 +1,10 @@
-//===- Compare.h - is a result close enough to its reference? -------------===//
+//===- Compare.h - is a result close enough to its reference? ---------------------------------===//
 //
 // NumPy's rule, in float64: |actual - expected| <= atol + rtol * |expected|,
 // NaN equals NaN, an infinity equals only itself. The dtypes may differ (a
 // bfloat16 result against a float32 reference).
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_HOSTDATA_COMPARE_H
 #define KILNRT_HOSTDATA_COMPARE_H

@@ -1,9 +1,9 @@
-//===- File.h - reading and atomically replacing files --------------------===//
+//===- File.h - reading and atomically replacing files ----------------------------------------===//
 //
 // Thin over POSIX, because a reader of hostile input must know the size before
 // it allocates, and a writer must not leave half a file.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_HOSTDATA_FILE_H
 #define KILNRT_HOSTDATA_FILE_H

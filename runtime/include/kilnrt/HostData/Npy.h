@@ -1,4 +1,4 @@
-//===- Npy.h - reads and writes NumPy's .npy files ------------------------===//
+//===- Npy.h - reads and writes NumPy's .npy files --------------------------------------------===//
 //
 // Format versions 1.0, 2.0 and 3.0; little-endian values; C or Fortran order.
 // Every malformed file is an error value that says what was found, what is
@@ -6,7 +6,7 @@
 // allocate more than the file itself justifies. Archives (.npz) and pickles are
 // named and refused.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_HOSTDATA_NPY_H
 #define KILNRT_HOSTDATA_NPY_H

@@ -1,4 +1,4 @@
-//===- Random.h - random tensors that are equal on every host -------------===//
+//===- Random.h - random tensors that are equal on every host ---------------------------------===//
 //
 // Philox4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3"):
 // a counter goes in, four words come out, no state. An element is a function of
@@ -7,7 +7,7 @@
 // cosine, made of plain IEEE operations: no bit depends on the host's C
 // library.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_HOSTDATA_RANDOM_H
 #define KILNRT_HOSTDATA_RANDOM_H

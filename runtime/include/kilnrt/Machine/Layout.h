@@ -1,11 +1,11 @@
-//===- Layout.h - where tensors and their accesses lie --------------------===//
+//===- Layout.h - where tensors and their accesses lie ----------------------------------------===//
 //
 // Decided once for a program: which block of memory holds each tensor, and, for
 // each access, the block, the first byte and the pattern in bytes. A block is
 // SBUF, PSUM, one HBM tensor, or, in a program that is not placed, one on-chip
 // tensor. Nothing here holds data.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_MACHINE_LAYOUT_H
 #define KILNRT_MACHINE_LAYOUT_H

@@ -1,11 +1,11 @@
-//===- Shadow.h - which bytes have been written ---------------------------===//
+//===- Shadow.h - which bytes have been written -----------------------------------------------===//
 //
 // Two bit sets. ColumnBits shadows a partitioned memory: all partitions of one
 // byte (or PSUM cell) lie in one machine word or two, so an access costs its
 // free bytes and not its partitions, whatever its free steps. LinearBits
 // shadows an HBM tensor. Neither knows tensors, dtypes or messages.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_MACHINE_SHADOW_H
 #define KILNRT_MACHINE_SHADOW_H

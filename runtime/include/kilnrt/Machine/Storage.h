@@ -1,4 +1,4 @@
-//===- Storage.h - the bytes of one run and what is known about them ------===//
+//===- Storage.h - the bytes of one run and what is known about them --------------------------===//
 //
 // Blocks of bytes with a shadow: which bytes were written, through which
 // tensor, and which PSUM cells hold a matmul sum. Answers questions and takes
@@ -18,7 +18,7 @@
 // whose cells are all alike needs none, which makes the common access one
 // comparison.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_MACHINE_STORAGE_H
 #define KILNRT_MACHINE_STORAGE_H

@@ -1,4 +1,4 @@
-//===- Activation.h - the Scalar Engine's functions -----------------------===//
+//===- Activation.h - the Scalar Engine's functions -------------------------------------------===//
 //
 // Every function of isa::ActFn is the exact real function rounded once to fp32 (round to nearest
 // even, denormals kept), so any implementation that rounds correctly gives the same bits, and so
@@ -16,7 +16,7 @@
 //
 // A NaN result always has the bits 0x7FC00000.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_NUMERICS_ACTIVATION_H
 #define KILNRT_NUMERICS_ACTIVATION_H

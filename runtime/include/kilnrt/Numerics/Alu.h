@@ -1,4 +1,4 @@
-//===- Alu.h - the ALU operators ------------------------------------------===//
+//===- Alu.h - the ALU operators --------------------------------------------------------------===//
 //
 // x is the left argument, y the right; unary operators ignore y. A reverse flag swaps them.
 //
@@ -16,7 +16,7 @@
 // Bitvec operators work on raw unsigned integers of 1, 2 or 4 bytes; a shift by the width or more
 // (also a negative count, read as unsigned) gives 0.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_NUMERICS_ALU_H
 #define KILNRT_NUMERICS_ALU_H

@@ -1,4 +1,4 @@
-//===- Convert.h - element types to fp32 and back -------------------------===//
+//===- Convert.h - element types to fp32 and back ---------------------------------------------===//
 //
 // Arithmetic happens in fp32; this is how values get there and back. The rules, for scalars and
 // rows alike and equal on every host:
@@ -12,7 +12,7 @@
 //
 // Instructions that copy without conversion move bytes and do not come here.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_NUMERICS_CONVERT_H
 #define KILNRT_NUMERICS_CONVERT_H

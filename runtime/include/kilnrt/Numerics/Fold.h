@@ -1,9 +1,9 @@
-//===- Fold.h - reductions along rows, strictly left to right -------------===//
+//===- Fold.h - reductions along rows, strictly left to right ---------------------------------===//
 //
 // acc = op(acc, x[0]), acc = op(acc, x[1]), ...: each step rounded to fp32, in this order and no
 // other, whatever the host. Speed comes from folding many rows side by side.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_NUMERICS_FOLD_H
 #define KILNRT_NUMERICS_FOLD_H

@@ -1,4 +1,4 @@
-//===- Matmul.h - the Tensor Engine's sum ---------------------------------===//
+//===- Matmul.h - the Tensor Engine's sum -----------------------------------------------------===//
 //
 // out[m][n] = or += sum over k of S[k][m] * V[k][n]: S is the stationary operand, V the moving one,
 // both with the contraction k along partitions. The order of the sum is part of the definition:
@@ -12,7 +12,7 @@
 // bits 0x7FC00000. An accumulating write adds the finished sum to what is there with one more
 // rounding.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_NUMERICS_MATMUL_H
 #define KILNRT_NUMERICS_MATMUL_H

@@ -1,4 +1,4 @@
-//===- Activate.h - the Scalar Engine's instruction -----------------------===//
+//===- Activate.h - the Scalar Engine's instruction -------------------------------------------===//
 
 #ifndef KILNRT_SEMANTICS_ACTIVATE_H
 #define KILNRT_SEMANTICS_ACTIVATE_H

@@ -1,4 +1,4 @@
-//===- Copy.h - instructions that move elements ---------------------------===//
+//===- Copy.h - instructions that move elements -----------------------------------------------===//
 
 #ifndef KILNRT_SEMANTICS_COPY_H
 #define KILNRT_SEMANTICS_COPY_H

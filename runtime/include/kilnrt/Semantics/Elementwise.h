@@ -1,10 +1,10 @@
-//===- Elementwise.h - combining elements of equal position ---------------===//
+//===- Elementwise.h - combining elements of equal position -----------------------------------===//
 //
 // All tiles of a call have the same rows and elements; free patterns may differ. Every input is
 // disjoint from the output or the same elements. Arithmetic is fp32, rounded to the output's dtype
 // once, at the end.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_SEMANTICS_ELEMENTWISE_H
 #define KILNRT_SEMANTICS_ELEMENTWISE_H

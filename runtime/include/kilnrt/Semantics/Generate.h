@@ -1,4 +1,4 @@
-//===- Generate.h - instructions without tile inputs ----------------------===//
+//===- Generate.h - instructions without tile inputs ------------------------------------------===//
 
 #ifndef KILNRT_SEMANTICS_GENERATE_H
 #define KILNRT_SEMANTICS_GENERATE_H

@@ -1,4 +1,4 @@
-//===- Matmul.h - the Tensor Engine's instruction -------------------------===//
+//===- Matmul.h - the Tensor Engine's instruction ---------------------------------------------===//
 
 #ifndef KILNRT_SEMANTICS_MATMUL_H
 #define KILNRT_SEMANTICS_MATMUL_H

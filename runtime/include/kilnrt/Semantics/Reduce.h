@@ -1,4 +1,4 @@
-//===- Reduce.h - folds along the free dimensions -------------------------===//
+//===- Reduce.h - folds along the free dimensions ---------------------------------------------===//
 
 #ifndef KILNRT_SEMANTICS_REDUCE_H
 #define KILNRT_SEMANTICS_REDUCE_H

@@ -1,4 +1,4 @@
-//===- Rows.h - the semantic functions the table declares -----------------===//
+//===- Rows.h - the semantic functions the table declares -------------------------------------===//
 //
 // One function for each row of the instruction table that is a function of its tiles and fields:
 // fields first, then inputs, then outputs, each in the order of the record; an absent optional
@@ -8,7 +8,7 @@
 // Every input is disjoint from the outputs or names the same elements; where a program has it
 // otherwise, the executor passes a copy.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_SEMANTICS_ROWS_H
 #define KILNRT_SEMANTICS_ROWS_H

@@ -1,11 +1,11 @@
-//===- Tile.h - the operand of a semantic function ------------------------===//
+//===- Tile.h - the operand of a semantic function --------------------------------------------===//
 //
 // A tile is a window on bytes: rows (partitions, or rows of an HBM access) and
 // a free pattern that is the same in every row. It owns nothing and knows no
 // memory. The flattened sequence of a row is row-major over the pattern,
 // outermost step first.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_SEMANTICS_TILE_H
 #define KILNRT_SEMANTICS_TILE_H

@@ -1,9 +1,9 @@
-//===- Cost.h - what one instruction costs its engine ------------------------------------------------===//
+//===- Cost.h - what one instruction costs its engine -----------------------------------------===//
 //
-// The table's cost terms, evaluated. Waiting, DMA service and overlap are not here: this is the time an
-// engine is busy with one instruction and the time until its result is there.
+// The table's cost terms, evaluated. Waiting, DMA service and overlap are not here: this is the
+// time an engine is busy with one instruction and the time until its result is there.
 //
-//===--------------------------------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILNRT_TIMING_COST_H
 #define KILNRT_TIMING_COST_H
@@ -23,8 +23,8 @@ struct InstructionCost {
   const kiln::isa::CostDesc *term = nullptr; ///< the row's term, with its source and confidence
 };
 
-/// Cost of `opcode` on `engine` with `elements` per partition in its main input. Empty when the engine does
-/// not run the instruction.
+/// Cost of `opcode` on `engine` with `elements` per partition in its main input. Empty when the
+/// engine does not run the instruction.
 std::optional<InstructionCost> costOf(kiln::isa::Opcode opcode, kiln::isa::Engine engine,
                                       int64_t elements);
 

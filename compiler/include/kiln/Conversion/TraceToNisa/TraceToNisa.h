@@ -1,9 +1,9 @@
-//===- TraceToNisa.h - from a finished trace to the nisa dialect ----------===//
+//===- TraceToNisa.h - from a finished trace to the nisa dialect ------------------------------===//
 //
 // The border between plain data and IR. The trace is trusted: the tracer has
 // checked every rule, and the verifier checks them again.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_CONVERSION_TRACETONISA_TRACETONISA_H
 #define KILN_CONVERSION_TRACETONISA_TRACETONISA_H

@@ -1,10 +1,10 @@
-//===- Locations.h - call chains as MLIR locations, and back --------------===//
+//===- Locations.h - call chains as MLIR locations, and back ----------------------------------===//
 //
 // A position in a kernel is the author's statement and the calls that led to
 // it: a FileLineColLoc (column 0: not every host compiler has columns) inside
 // a chain of CallSiteLocs.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_DIALECT_NISA_IR_LOCATIONS_H
 #define KILN_DIALECT_NISA_IR_LOCATIONS_H

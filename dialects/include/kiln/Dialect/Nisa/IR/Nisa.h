@@ -1,10 +1,9 @@
-//===- Nisa.h - the nisa dialect
-//-------------------------------------------===//
+//===- Nisa.h - the nisa dialect --------------------------------------------------------------===//
 //
 // The single include for users of the dialect: type, access attribute,
 // interface, ops. Conversion between ops and isa::Instruction is in NisaInst.h.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_DIALECT_NISA_IR_NISA_H
 #define KILN_DIALECT_NISA_IR_NISA_H

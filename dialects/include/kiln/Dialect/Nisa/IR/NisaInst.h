@@ -1,10 +1,10 @@
-//===- NisaInst.h - instruction ops as isa::Instruction, and back --------===//
+//===- NisaInst.h - instruction ops as isa::Instruction, and back -----------------------------===//
 //
 // Generic code reads and writes instruction ops through the neutral form of
 // kiln/ISA/Instruction.h, so it never names one of them. Both directions are
 // on the compiler's hot path.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_DIALECT_NISA_IR_NISAINST_H
 #define KILN_DIALECT_NISA_IR_NISAINST_H

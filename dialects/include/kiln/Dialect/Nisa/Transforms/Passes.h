@@ -1,4 +1,4 @@
-//===- Passes.h - passes that need nothing but the nisa dialect -----------===//
+//===- Passes.h - passes that need nothing but the nisa dialect -------------------------------===//
 
 #ifndef KILN_DIALECT_NISA_TRANSFORMS_PASSES_H
 #define KILN_DIALECT_NISA_TRANSFORMS_PASSES_H

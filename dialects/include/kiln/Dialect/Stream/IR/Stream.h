@@ -1,8 +1,8 @@
-//===- Stream.h - the stream dialect --------------------------------------===//
+//===- Stream.h - the stream dialect ----------------------------------------------------------===//
 //
 // The single include for users of the dialect: sync attribute and ops.
 //
-//===----------------------------------------------------------------------===//
+//===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_DIALECT_STREAM_IR_STREAM_H
 #define KILN_DIALECT_STREAM_IR_STREAM_H
