@@ -187,6 +187,9 @@ def : RuleText<"C-02", "A register has no value while tracing",
 def : RuleText<"C-12", "Every output is written",
   "an output nothing wrote would hold arbitrary bytes",
   "check that the loop that writes it runs; nl::ceil_div counts partial tiles">;
+def : RuleText<"K-12", "A kernel has a bounded number of instructions",
+  "host loops are unrolled while tracing; one without an end would take all memory",
+  "end the loop, enlarge the tiles, or run a smaller shape">;
 def : RuleText<"M-01", "Live tiles fit SBUF",
   "a partition has 212,984 usable bytes",
   "free the largest tile earlier, make tiles smaller, or load less at once">;
@@ -262,5 +265,8 @@ def : RuleText<"X-05", "A file is what its name says",
 def : RuleText<"X-06", "An instruction record is well formed",
   "operands, fields and the DMA ring are numbers of the table; only hand-written IR, assembler text or a damaged file has others",
   "use the values in the message">;
+def : RuleText<"X-07", "A kernel's own C++ runs to its end",
+  "a kernel is native code that records instructions; a crash, an exception or exit() leaves nothing to compile",
+  "run the kernel's code under a debugger; nl::require stops a kernel with a message">;
 
 #endif // KILN_TABLE_RULECATALOGUE_TD

@@ -76,7 +76,7 @@ expect(not (kiln.scratch / "p.kiln").exists(), "nothing is written on a fault")
     "NL_KERNEL(crash)\n"
 )
 _, stderr = kiln("run", "crash.cpp:crash", "zeros:8x8:float32", code=1)
-expect(stderr.startswith("crash.cpp:3: error[X-03]: the kernel's own C++ crashed"), stderr)
+expect(stderr.startswith("crash.cpp:3: error[X-07]: the kernel's own C++ crashed"), stderr)
 
 # So is ending the process: it must not look like success.
 (kiln.scratch / "quit.cpp").write_text(

@@ -2,9 +2,9 @@
 //
 // A program that includes this file can run the kernels it registers, on arrays of the host:
 //
-//   nl::Array a("rand:1000:float32:1"), b("rand:1000:float32:2");   // as on the command line of
-//   kiln nl::Array c = nl::execute("vector_add", {a, b}).front(); bool right = c[17] == float(a[17]
-//   + b[17]);
+//   nl::Array a("rand:1000:float32:1"), b("rand:1000:float32:2"); // as on the command line
+//   nl::Array c = nl::execute("vector_add", {a, b}).front();
+//   bool right = c[17] == float(a[17] + b[17]);
 //
 // `execute` traces the kernel for its arguments, compiles it, and runs the streams on the executor
 // with all checks on. Kernel files do not need this header: `kiln run` does the same from outside.

@@ -300,8 +300,8 @@ struct TensorReduce {
   bool keepdims =
       false; ///< dst keeps the reduced dims as extent 1 (it makes no difference to the result)
 };
-/// Folds the trailing free dims, row-major, strictly left to right, in float32. Runs on the Vector
-/// Engine. Checks D-08, D-17, P-04, P-09, P-10, P-12.
+/// Folds the trailing free dims, row-major, strictly left to right, in float32 (int32 values beyond
+/// 2^24 lose bits). Runs on the Vector Engine. Checks D-08, D-17, P-04, P-09, P-10, P-12.
 void tensor_reduce(const TensorReduce &args, SrcLoc loc = SrcLoc::current());
 inline void tensor_reduce(const Tensor &dst, const Op &op, const Tensor &data, const Axes &axis,
                           SrcLoc loc = SrcLoc::current()) {
@@ -337,8 +337,9 @@ struct TensorScalar {
   bool reverse1 = false;                       ///< operand1 is the left argument
   nisa::engine engine = nisa::engine::unknown; ///< vector, scalar or gpsimd
 };
-/// dst = op1(op0(data, operand0), operand1), rounded once. Both operators are of one kind:
-/// arithmetic or bitwise. Checks B-05, B-07, D-08, D-10, P-04, P-05.
+/// dst = op1(op0(data, operand0), operand1), in float32 (int32 values beyond 2^24 lose bits),
+/// rounded once. Both operators are of one kind: arithmetic or bitwise. Checks B-05, B-07, D-08,
+/// D-10, P-04, P-05.
 void tensor_scalar(const TensorScalar &args, SrcLoc loc = SrcLoc::current());
 inline void tensor_scalar(const Tensor &dst, const Tensor &data, const Op &op0,
                           const Operand &operand0, SrcLoc loc = SrcLoc::current()) {

@@ -61,7 +61,6 @@ NL_REMOVED(arange, "nl::arange is gone: use nl::slice, nl::ds or Tensor::ap in t
 NL_REMOVED(mgrid, "nl::mgrid is gone: use nl::slice, nl::ds or Tensor::ap in the subscript")
 NL_REMOVED(par_dim,
            "nl::par_dim is gone: dim 0 is the partition dim; keep blocks in a std::vector<Tensor>")
-NL_REMOVED(divide, "nl::divide has no instruction: multiply by the result of nisa::reciprocal")
 NL_REMOVED(
     loop_reduce,
     "nl::loop_reduce is gone: accumulate in PSUM, or nisa::tensor_tensor into the accumulator")
@@ -86,6 +85,24 @@ struct Reduction {
   }
 };
 } // namespace detail
+/// K-11: division has no instruction, as an operator or as a function.
+namespace detail {
+struct Division {
+  template <class T>
+    requires std::is_same_v<T, Op>
+  operator T() const {
+    static_assert(never<T>, "nl::divide has no instruction: multiply by the result of "
+                            "nisa::reciprocal");
+    return {};
+  }
+  template <class... A>
+  void operator()(A &&...) const {
+    static_assert(never<A...>, "nl::divide has no instruction: multiply by the result of "
+                               "nisa::reciprocal");
+  }
+};
+} // namespace detail
+inline constexpr detail::Division divide{};
 inline constexpr detail::Reduction<true> max{};
 inline constexpr detail::Reduction<false> min{};
 

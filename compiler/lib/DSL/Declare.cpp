@@ -67,6 +67,7 @@ Tensor ndarray(const Shape &shape, DType dtype, Buffer buffer, const NdarrayOpti
     return poisoned(shape, dtype, buffer);
   }
   Place place = state->capture(loc);
+  state->countStatement();
   // The shape keeps five extents; checkTensor is to see how many were written.
   std::vector<int64_t> extents(shape.begin(), shape.end());
   extents.resize(shape.size(), 1);

@@ -128,6 +128,8 @@ std::vector<DiagnosticLog::Note> Emitter::operandNotes(int first) const {
 //---- recording ----------------------------------------------------------===//
 
 void Emitter::record() {
+  if (state)
+    state->countStatement();
   if (!usable())
     return;
   isa::InstView view{inst, row.desc, {}};

@@ -36,6 +36,15 @@ Place TraceState::capture(const nl::SrcLoc &loc) {
   return locations.capture(loc);
 }
 
+void TraceState::countStatement() {
+  if (++statements > options.maxStatements)
+    fatal({"K-12",
+           text("the kernel has made ", options.maxStatements,
+                " instructions and tensors, its limit"),
+           "end the loop, or make each instruction do more: wider tiles, longer DMAs"},
+          last);
+}
+
 void TraceState::fatal(const Fault &fault, const nl::SrcLoc &loc) {
   report(fault, loc);
   throw Abort{};

@@ -90,6 +90,9 @@ public:
 
   /// The place of a statement; remembers it for lastTracedLine.
   Place capture(const nl::SrcLoc &loc);
+  /// Stops a kernel that never ends (K-12). Wrong statements count too: a loop of them has no end
+  /// either.
+  void countStatement();
   void report(const Fault &fault, const nl::SrcLoc &loc) { log.report(fault, capture(loc)); }
   [[noreturn]] void fatal(const Fault &fault, const nl::SrcLoc &loc);
 
@@ -118,6 +121,7 @@ public:
   std::vector<TensorRecord> tensors;
   std::map<std::string, uint32_t, std::less<>> names; ///< the author's names
   std::vector<Instruction> instructions;              ///< locations hold Places until finish
+  size_t statements = 0; ///< instructions and tensors so far, wrong ones too
   nl::SrcLoc last;
 
 private:

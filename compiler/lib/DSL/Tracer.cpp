@@ -183,7 +183,9 @@ __attribute__((noinline)) void callKernel(TraceState &state,
 /// Runs everything that may throw; the author's own exceptions become diagnostics.
 void run(TraceState &state, std::span<const driver::Arg> args) {
   auto thrown = [&state](std::string what) {
-    state.log.report({"", text("kernel '", state.kernel.name, "' threw ", what), ""},
+    state.log.report({"X-07", text("kernel '", state.kernel.name, "' threw ", what),
+                      "the line is the last one that reached Kiln; nl::require stops a kernel "
+                      "with a message"},
                      state.locations.plain(state.last));
   };
   try {

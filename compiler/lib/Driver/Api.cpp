@@ -5,6 +5,8 @@
 #include "Plugin.h"
 #include "PluginBuilder.h"
 
+#include "llvm/ADT/STLExtras.h"
+
 #include <atomic>
 #include <cstring>
 #include <filesystem>
@@ -75,6 +77,13 @@ void compile(const CompileRequest &request, CompileResult &result) {
     result.diagnostics.push_back(*problem);
     return;
   }
+  if (auto &built = std::get<OpenedFile>(opened).built; built && !built->cacheProblem.empty()) {
+    Diagnostic d;
+    d.severity = Severity::Warning;
+    d.message = built->cacheProblem;
+    d.help = "chmod 700 it, or let Kiln make it";
+    result.diagnostics.push_back(std::move(d));
+  }
   Plugin &plugin = *std::get<OpenedFile>(opened).plugin;
   auto kernel = trace::findKernel(*plugin.info, request.kernel, request.kernelFile);
   if (auto *problem = std::get_if<Diagnostic>(&kernel)) {
@@ -92,7 +101,7 @@ void compile(const CompileRequest &request, CompileResult &result) {
     traced = trace::traceKernel(*std::get<const nl::detail::KernelEntry *>(kernel), request.args,
                                 options);
   }
-  result.diagnostics = std::move(traced.diagnostics);
+  llvm::append_range(result.diagnostics, traced.diagnostics);
   if (!traced.ok)
     return;
   CompilerOptions compiler;

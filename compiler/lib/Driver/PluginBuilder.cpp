@@ -23,13 +23,10 @@ namespace {
 /// -O0 and frame pointers: a kernel's C++ only records, so build time matters,
 /// and the call chain of every statement is read from the frames and the line
 /// table.
-const std::vector<std::string> kFlags = {"-std=c++20",
-                                         "-O0",
-                                         "-g1",
-                                         "-fno-omit-frame-pointer",
-                                         "-fPIC",
-                                         "-shared",
-                                         "-Wno-unused-command-line-argument"};
+const std::vector<std::string> kFlags = {"-std=c++20", "-O0",
+                                         "-g1",        "-fno-omit-frame-pointer",
+                                         "-fPIC",      "-fvisibility=hidden",
+                                         "-shared",    "-Wno-unused-command-line-argument"};
 
 Diagnostic buildError(std::string message, std::string help, const std::string &file) {
   Diagnostic d;
@@ -100,7 +97,7 @@ std::vector<std::string> compilerFlags(const std::string &identity) {
 
 /// The cache folder, or nothing when it cannot be trusted or made: only the
 /// user may write there, since whatever lies in it is loaded as code.
-std::optional<fs::path> cacheFolder() {
+std::optional<fs::path> cacheFolder(std::string &problemText) {
   fs::path folder;
   if (const char *own = std::getenv("KILN_CACHE_DIR"); own && *own)
     folder = own;
@@ -116,8 +113,10 @@ std::optional<fs::path> cacheFolder() {
     return std::nullopt;
   struct stat info;
   if (lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid() ||
-      (info.st_mode & 0077) != 0)
+      (info.st_mode & 0077) != 0) {
+    problemText = "the cache '" + folder.string() + "' is not used: only its owner may enter it";
     return std::nullopt;
+  }
   return folder;
 }
 
@@ -198,7 +197,8 @@ std::variant<BuiltPlugin, Diagnostic> buildPlugin(const std::string &source,
   if (!text.started || text.exitCode != 0)
     return compileFailure(source, compiler.front(), text);
 
-  auto cache = options.useCache ? cacheFolder() : std::nullopt;
+  std::string cacheProblem;
+  auto cache = options.useCache ? cacheFolder(cacheProblem) : std::nullopt;
   std::string key = hashOf({text.output, llvm::join(flags, " "), version.output, options.buildId});
   fs::path cached = cache ? *cache / (key + ".so") : fs::path();
   if (cache && !options.rebuild && access(cached.c_str(), R_OK) == 0)
@@ -210,6 +210,7 @@ std::variant<BuiltPlugin, Diagnostic> buildPlugin(const std::string &source,
     return buildError("cannot make a folder for the build: " + std::string(std::strerror(errno)),
                       "check TMPDIR, or set KILN_CACHE_DIR to a writable folder", "");
   BuiltPlugin result(workspace + "/kernel.so", workspace, /*fromCache=*/false);
+  result.cacheProblem = cacheProblem;
   std::vector<std::string> compile = flags;
   compile.insert(compile.end(), {file, "-o", result.path});
   ProcessResult run = runCompiler(compile);

@@ -31,12 +31,14 @@ public:
       : path(std::move(path)), fromCache(fromCache), temporaryDir(std::move(temporaryDir)) {}
   BuiltPlugin(BuiltPlugin &&other) noexcept
       : path(std::move(other.path)), fromCache(other.fromCache),
+        cacheProblem(std::move(other.cacheProblem)),
         temporaryDir(std::exchange(other.temporaryDir, {})) {}
   BuiltPlugin &operator=(BuiltPlugin &&) = delete;
   ~BuiltPlugin();
 
   std::string path;
-  bool fromCache; ///< an earlier run built it
+  bool fromCache;           ///< an earlier run built it
+  std::string cacheProblem; ///< why the cache was not used; empty otherwise
 
 private:
   std::string temporaryDir; ///< empty when the cache owns the file

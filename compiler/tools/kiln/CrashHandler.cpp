@@ -81,7 +81,7 @@ void report(const char *at, const char *rule, const char *what, const char *how,
 
 void onSignal(int number) {
   if (const char *at = position ? position() : nullptr) {
-    report(at, "X-03", "the kernel's own C++ crashed with ", signalName(number),
+    report(at, "X-07", "the kernel's own C++ crashed with ", signalName(number),
            "the line is the last one that reached Kiln; run the kernel's code under a debugger");
     _exit(1);
   }
@@ -93,7 +93,7 @@ void onSignal(int number) {
 /// A kernel that calls exit() would end the tool as if all were done and right.
 void onExit() {
   if (const char *at = position ? position() : nullptr) {
-    report(at, "X-03", "the kernel's own C++ ended the process", "",
+    report(at, "X-07", "the kernel's own C++ ended the process", "",
            "return from the kernel function; nl::require stops a kernel with a message");
     _exit(1);
   }

@@ -21,9 +21,9 @@ constexpr const char *kFooter =
     "ones:..., iota:..., rand:SHAPE:DTYPE[:SEED],\n"
     "        randn:SHAPE:DTYPE[:SEED], or a number, true, false or text for a "
     "scalar; SHAPE is 512x256\n"
-    "Exit    0 done  1 kernel or input at fault  2 wrong command line  3 a "
-    "check failed  4 a limit was reached\n"
-    "        70 fault of Kiln\n"
+    "Exit    0 done  1 kernel or input at fault  2 wrong command line  3 --check or a "
+    "check of the executor failed\n"
+    "        4 a limit was reached  70 fault of Kiln\n"
     "Example kiln run examples/03_matmul.cpp:matmul_blocked "
     "rand:256x128:bf16:1 rand:256x512:bf16:2 -o c.npy\n"
     "Running a .cpp builds and runs native code: run only kernels you trust.";

@@ -23,13 +23,14 @@ namespace {
   X(add)                                                                                           \
   X(subtract)                                                                                      \
   X(multiply)                                                                                      \
-  X(maximum) X(minimum) X(equal) X(not_equal) X(greater_equal) X(greater) X(less_equal) X(less)    \
-      X(logical_and) X(logical_or) X(logical_xor) X(power) X(abs) X(rsqrt) X(reciprocal) X(invert) \
-          X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift) X(right_shift) X(copy)         \
-              X(square) X(sigmoid) X(relu) X(gelu) X(gelu_dx) X(gelu_apprx_tanh)                   \
-                  X(gelu_apprx_sigmoid) X(gelu_apprx_sigmoid_dx) X(silu) X(silu_dx) X(tanh)        \
-                      X(softplus) X(mish) X(erf) X(erf_dx) X(exp) X(log) X(sin) X(arctan) X(sqrt)  \
-                          X(sign)
+  X(maximum)                                                                                       \
+  X(minimum)                                                                                       \
+  X(equal) X(not_equal) X(greater_equal) X(greater) X(less_equal) X(less) X(logical_and)           \
+      X(logical_or) X(logical_xor) X(power) X(abs) X(rsqrt) X(reciprocal) X(invert) X(bitwise_and) \
+          X(bitwise_or) X(bitwise_xor) X(left_shift) X(right_shift) X(copy) X(square) X(sigmoid)   \
+              X(relu) X(gelu) X(gelu_dx) X(gelu_apprx_tanh) X(gelu_apprx_sigmoid)                  \
+                  X(gelu_apprx_sigmoid_dx) X(silu) X(silu_dx) X(tanh) X(softplus) X(mish) X(erf)   \
+                      X(erf_dx) X(exp) X(log) X(sin) X(arctan) X(sqrt) X(sign)
 
 TEST(TableAgreement, OperatorsHaveTheTablesNamesAndNumbers) {
   std::map<std::string_view, int> alu, functions;

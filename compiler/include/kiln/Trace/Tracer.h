@@ -35,6 +35,9 @@ struct TraceOptions {
   AddressResolver resolver;
   std::vector<TextRange> text;
   size_t maxDiagnostics = 20; ///< more are counted, not kept
+  /// Instructions and tensors a kernel may make; more stop it (K-12), since a loop without an end
+  /// would take all memory.
+  size_t maxStatements = 2'000'000;
 };
 
 struct TraceResult {
