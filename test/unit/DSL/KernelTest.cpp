@@ -2,6 +2,7 @@
 
 #include "KernelFixture.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -258,13 +259,29 @@ TEST(Kernel, TensorsOfAFinishedTraceAreRefused) {
             "the kernel declared)");
 }
 
+TEST(Kernel, WithoutAnEndIsStopped) {
+  auto endless = traceOf(
+      [](Tensor x) -> Tensor {
+        for (;;)
+          nl::load(x);
+      },
+      {kMatrix});
+  EXPECT_FALSE(endless.ok);
+  EXPECT_THAT(errorsOf(endless), testing::HasSubstr("[K-12] the kernel has made 2000000 "
+                                                    "instructions and tensors, its limit"));
+}
+
 TEST(Kernel, ExceptionsOfTheAuthorAreReported) {
   EXPECT_EQ(
       errorsOf(traceOf([](Tensor x) -> Tensor { throw std::runtime_error(x.name() + " is wrong"); },
                        {kMatrix}, {"x"})),
-      "[] kernel 'k' threw an exception: x is wrong");
+      "[X-07] kernel 'k' threw an exception: x is wrong (the line is the last one that reached "
+      "Kiln; "
+      "nl::require stops a kernel with a message)");
   EXPECT_EQ(errorsOf(traceOf([](Tensor x) -> Tensor { throw x.dim(0); }, {kMatrix})),
-            "[] kernel 'k' threw an exception of an unknown type");
+            "[X-07] kernel 'k' threw an exception of an unknown type (the line is the last one "
+            "that reached Kiln; "
+            "nl::require stops a kernel with a message)");
 }
 
 TEST(Kernel, TheLastLineIsKnownWhileTracing) {
