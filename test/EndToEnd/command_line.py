@@ -149,6 +149,7 @@ expect(" at(" not in kiln("compile", matmul, *inputs, "--stop-after", "kiln-reso
 # list and explain.
 expect("matmul_blocked(lhsT: tensor, rhs: tensor)" in kiln("list", kiln.example("03_matmul.cpp"))[0], "list")
 expect(kiln("explain", "p-06")[0].startswith("P-06: "), "explain")
+expect("\nP-06  " in kiln("explain")[0], "explain lists the rules")
 _, stderr = kiln("explain", "P-99", code=1)
 expect("P-06" in stderr, stderr)
 

@@ -93,6 +93,14 @@ int listCommand(const std::string &file, const CompileOptions &options, Reporter
 }
 
 int explainCommand(const std::string &code, Reporter &reporter) {
+  if (code.empty()) {
+    std::string list;
+    for (const isa::RuleText &rule : isa::catalogue())
+      list += fmt::format("{}  {}\n", rule.id, rule.title);
+    if (auto status = writeFile("-", list); !status)
+      reporter.report(status.error());
+    return reporter.exitCode();
+  }
   std::string id;
   for (char c : code)
     id += char(std::toupper(static_cast<unsigned char>(c)));

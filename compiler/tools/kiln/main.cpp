@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
   list->callback([&] { action = [&](Reporter &r) { return listCommand(file, listOptions, r); }; });
 
   CLI::App *explain = app.add_subcommand("explain", "Say what a rule id means");
-  explain->add_option("CODE", code, "Rule id, such as P-06")->required();
+  explain->add_option("CODE", code, "Rule id, such as P-06; without one, all are listed");
   explain->callback([&] { action = [&](Reporter &r) { return explainCommand(code, r); }; });
 
   try {
