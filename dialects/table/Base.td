@@ -130,6 +130,10 @@ class RuleText<string i, string t, string w, string f> {
   string title = t;
   string why = w;
   string wayOut = f;
+  // error, warning or note: what breaking it is. -W flags act on warnings.
+  string severity = "error";
+  bit isPerformance = 0; // a warning that is off unless -Wperf or -WID asks for it
+  bit isDemotable = 0;   // an error that -Wno-error=ID turns into a warning
 }
 
 /// A rule beyond what the operands state (memory, dtype, presence). `check` names a function of

@@ -18,7 +18,9 @@ def : RuleText<"P-02", "An on-chip tensor has a partition dim and at least one f
   "write (N, 1) for a column or (1, N) for a row">;
 def : RuleText<"P-03", "Dim 0 is the partition dim",
   "a small dim 0 that counts blocks leaves most partitions idle",
-  "keep a vector of tiles, or fold the blocks into a free dim">;
+  "keep a vector of tiles, or fold the blocks into a free dim"> {
+  let severity = "warning";
+}
 def : RuleText<"P-04", "Operands use the same number of partitions",
   "every partition computes on its own data; the hardware never broadcasts across partitions",
   "replicate the operand first: a DMA with partition stride 0, or a matmul with a column of ones">;
@@ -201,7 +203,9 @@ def : RuleText<"M-03", "An address lies inside the usable bytes",
   "choose a smaller address">;
 def : RuleText<"M-04", "Tiles placed by hand do not overlap while live",
   "one would overwrite the other",
-  "move one of them, or let the compiler place it">;
+  "move one of them, or let the compiler place it"> {
+  let isDemotable = 1;
+}
 def : RuleText<"M-06", "A PSUM address is a bank boundary",
   "accumulation works bank by bank",
   "use a multiple of 2048">;

@@ -105,6 +105,7 @@ void compile(const CompileRequest &request, CompileResult &result) {
   if (!traced.ok)
     return;
   CompilerOptions compiler;
+  compiler.warnings = request.warnings;
   compiler.emit = request.emit;
   compiler.stopAfter = request.stopAfter;
   compiler.reproducerDir = request.reproducerDir;

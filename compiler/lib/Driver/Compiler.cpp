@@ -56,7 +56,9 @@ public:
 
   void run() {
     ScopedDiagnosticHandler collect(&context, [&](mlir::Diagnostic &d) {
-      result.diagnostics.push_back(toDiagnostic(d, /*fromUser=*/false));
+      Diagnostic diagnostic = toDiagnostic(d, /*fromUser=*/false);
+      if (options.warnings.apply(diagnostic))
+        result.diagnostics.push_back(std::move(diagnostic));
       return success();
     });
     // A crash in a pass ends this compilation, not the process: the trace is
@@ -67,8 +69,7 @@ public:
     llvm::CrashRecoveryContext::Disable();
     if (!returned)
       internalFault("the compiler crashed in " + phase);
-    result.ok = llvm::none_of(result.diagnostics,
-                              [](const Diagnostic &d) { return d.severity == Severity::Error; });
+    result.ok = !hasError();
     if (hasInternalFault())
       writeReproducer();
   }
@@ -97,6 +98,7 @@ private:
     // cost as much as all of them together.
     manager.enableVerifier(false);
     PipelineOptions pipeline;
+    pipeline.allowManualOverlap = !options.warnings.isError("M-04");
     pipeline.testFault = options.testFault;
     if (options.stopAfter.empty()) {
       buildPipeline(manager, levelOf(options.emit), pipeline);
@@ -106,7 +108,7 @@ private:
     }
     phase = "the pass pipeline";
     if (failed(manager.run(*module))) {
-      if (result.diagnostics.empty())
+      if (!hasError())
         internalFault("a pass failed without a message");
       return;
     }
@@ -174,6 +176,11 @@ private:
     d.fault = Fault::Internal;
     d.message = std::move(message);
     result.diagnostics.push_back(std::move(d));
+  }
+
+  bool hasError() {
+    return llvm::any_of(result.diagnostics,
+                        [](const Diagnostic &d) { return d.severity == Severity::Error; });
   }
 
   bool hasInternalFault() {

@@ -10,6 +10,7 @@ namespace kiln::driver {
 
 struct CompilerOptions {
   Emit emit = Emit::Program;
+  WarningOptions warnings;   ///< the -W flags
   std::string stopAfter;     ///< print the IR after this pass
   std::string reproducerDir; ///< empty: current folder
   std::string testFault;     ///< a pass that shall fail

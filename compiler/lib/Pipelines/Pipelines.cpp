@@ -54,6 +54,7 @@ const std::vector<Step> &steps() {
        [](Options options) {
          PlacePassOptions place;
          place.compact = options.compactPlacement;
+         place.allowManualOverlap = options.allowManualOverlap;
          return createPlacePass(place);
        }},
       //---- order

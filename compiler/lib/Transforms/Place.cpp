@@ -20,6 +20,7 @@ struct Place : impl::PlacePassBase<Place> {
     analysis::PlacementOptions options;
     if (compact)
       options.strategy = analysis::PlacementStrategy::Compact;
+    options.allowManualOverlap = allowManualOverlap;
 
     analysis::PlacementResult result = analysis::place(view.data, options);
     if (report(result.diagnostics) || !result.placement)

@@ -19,8 +19,9 @@ namespace kiln::tool {
 
 /// Options of every command that compiles.
 struct CompileOptions {
-  std::string kernel;            ///< KERNEL: file.cpp:name, lib.so:name, or a program
-  std::vector<std::string> args; ///< ARG...
+  std::string kernel;                ///< KERNEL: file.cpp:name, lib.so:name, or a program
+  std::vector<std::string> args;     ///< ARG...
+  std::vector<std::string> warnings; ///< -W flags without the W, in order
   bool noCache = false;
   std::string hostCompiler;
   std::string testFault; ///< hidden: makes a pass fail, for the test of reproducers

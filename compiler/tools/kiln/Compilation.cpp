@@ -79,7 +79,22 @@ std::optional<std::vector<kilnrt::Argument>> parseArguments(const std::vector<st
   return arguments;
 }
 
+std::optional<WarningOptions> parseWarnings(const std::vector<std::string> &flags,
+                                            Reporter &reporter) {
+  WarningOptions warnings;
+  bool ok = true;
+  for (const std::string &flag : flags)
+    if (auto problem = warnings.add(flag)) {
+      reporter.report(*problem);
+      ok = false;
+    }
+  if (!ok)
+    return std::nullopt;
+  return warnings;
+}
+
 std::optional<driver::CompileResult> compile(const CompileOptions &options,
+                                             const WarningOptions &warnings,
                                              const std::vector<kilnrt::Argument> &arguments,
                                              driver::Emit emit, const std::string &stopAfter,
                                              Reporter &reporter) {
@@ -96,6 +111,7 @@ std::optional<driver::CompileResult> compile(const CompileOptions &options,
     request.args.push_back(compileArgument(argument));
   request.emit = emit;
   request.stopAfter = stopAfter;
+  request.warnings = warnings;
   request.useCache = !options.noCache;
   request.hostCompiler = options.hostCompiler;
   request.includeDir = includeFolder();

@@ -27,8 +27,13 @@ KernelName splitKernel(const std::string &text);
 std::optional<std::vector<kilnrt::Argument>> parseArguments(const std::vector<std::string> &texts,
                                                             Reporter &reporter);
 
+/// Parses the -W flags; reports wrong ones. Empty on error.
+std::optional<WarningOptions> parseWarnings(const std::vector<std::string> &flags,
+                                            Reporter &reporter);
+
 /// Compiles to `emit`. Reports everything; empty unless it succeeded.
 std::optional<driver::CompileResult> compile(const CompileOptions &options,
+                                             const WarningOptions &warnings,
                                              const std::vector<kilnrt::Argument> &arguments,
                                              driver::Emit emit, const std::string &stopAfter,
                                              Reporter &reporter);

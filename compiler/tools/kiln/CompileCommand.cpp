@@ -42,10 +42,11 @@ int compileCommand(const CompileToOptions &options, Reporter &reporter) {
                                       "add -o PROG.kiln, or --emit=streams to read the streams"));
     return reporter.exitCode();
   }
+  auto warnings = parseWarnings(options.compile.warnings, reporter);
   auto arguments = parseArguments(options.compile.args, reporter);
-  if (!arguments)
+  if (!warnings || !arguments)
     return reporter.exitCode();
-  auto result = compile(options.compile, *arguments, *emit, options.stopAfter, reporter);
+  auto result = compile(options.compile, *warnings, *arguments, *emit, options.stopAfter, reporter);
   if (result) {
     std::string_view bytes = result->text;
     if (!result->program.empty())

@@ -44,6 +44,7 @@ kilnrt::Expected<kilnrt::RunOptions> executorOptions(const RunOptions &options) 
 
 /// The program KERNEL names: loaded, or compiled for the arguments.
 std::optional<kilnrt::Program> obtainProgram(const RunOptions &options,
+                                             const WarningOptions &warnings,
                                              const std::vector<kilnrt::Argument> &arguments,
                                              Reporter &reporter) {
   kilnrt::Expected<kilnrt::Program> program = kilnrt::Program();
@@ -58,7 +59,8 @@ std::optional<kilnrt::Program> obtainProgram(const RunOptions &options,
       return std::nullopt;
     }
   } else {
-    auto compiled = compile(options.compile, arguments, driver::Emit::Program, "", reporter);
+    auto compiled =
+        compile(options.compile, warnings, arguments, driver::Emit::Program, "", reporter);
     if (!compiled)
       return std::nullopt;
     program = kilnrt::load(compiled->program);
@@ -220,8 +222,9 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
   auto runOptions = executorOptions(options);
   if (!runOptions)
     return reporter.report(runOptions.error());
+  auto warnings = parseWarnings(options.compile.warnings, reporter);
   auto arguments = parseArguments(options.compile.args, reporter);
-  if (!arguments)
+  if (!warnings || !arguments)
     return;
   // Before anything is written: the reference may be the file a result goes to.
   std::optional<HostArray> reference;
@@ -232,7 +235,7 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
     reporter.report(read->notes);
     reference = std::move(read->array);
   }
-  auto program = obtainProgram(options, *arguments, reporter);
+  auto program = obtainProgram(options, *warnings, *arguments, reporter);
   if (!program)
     return;
   bool compiled = !splitKernel(options.compile.kernel).isProgram();
@@ -257,7 +260,9 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
   }
   if (!result)
     return reporter.report(result.error());
-  reporter.report(result->warnings);
+  for (Diagnostic d : result->warnings)
+    if (warnings->apply(d))
+      reporter.report(d);
   json["stats"] = {{"instructions", result->stats.instructions}, {"steps", result->stats.steps}};
   writeOutputs(options, names, result->outputs, reporter, json);
   if (reference && !result->outputs.empty())

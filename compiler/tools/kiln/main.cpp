@@ -31,6 +31,12 @@ constexpr const char *kFooter =
 void addCompileOptions(CLI::App *command, CompileOptions &options) {
   command->add_option("KERNEL", options.kernel, "Kernel or program")->required();
   command->add_option("ARG", options.args, "Arguments, in the kernel's order");
+  command
+      ->add_option("-W", options.warnings,
+                   "Warnings: -Wperf shows performance warnings, -Wno-ID hides a rule's, "
+                   "-Werror or -Werror=ID makes errors of them, -Wno-error=ID does not")
+      ->allow_extra_args(false)
+      ->type_name("FLAG");
   command->add_flag("--no-cache", options.noCache, "Build the kernel file anew");
   command->add_option("--host-compiler", options.hostCompiler,
                       "C++ compiler for kernel files (default: $CXX, g++, clang++)");

@@ -136,6 +136,19 @@ void checkCosts(const Record *inst) {
                                           e->getValueAsString("name") + "'");
 }
 
+void checkRuleText(const Record *rule) {
+  StringRef severity = rule->getValueAsString("severity");
+  auto fault = [&](const Twine &text) {
+    PrintFatalError(rule->getLoc(), "rule '" + rule->getValueAsString("id") + "' " + text);
+  };
+  if (severity != "error" && severity != "warning" && severity != "note")
+    fault("has severity '" + severity + "', it is error, warning or note");
+  if (rule->getValueAsBit("isPerformance") && severity != "warning")
+    fault("is no warning, so -Wperf cannot turn it on");
+  if (rule->getValueAsBit("isDemotable") && severity != "error")
+    fault("is no error, so -Wno-error has nothing to turn into a warning");
+}
+
 } // namespace
 
 void checkTable(const RecordKeeper &records) {
@@ -143,10 +156,12 @@ void checkTable(const RecordKeeper &records) {
     checkEnum(e);
 
   StringSet<> catalogue;
-  for (const Record *r : records.getAllDerivedDefinitions("RuleText"))
+  for (const Record *r : records.getAllDerivedDefinitions("RuleText")) {
     if (!catalogue.insert(r->getValueAsString("id")).second)
       PrintFatalError(r->getLoc(),
                       "rule '" + r->getValueAsString("id") + "' stands twice in the catalogue");
+    checkRuleText(r);
+  }
 
   std::map<int64_t, StringRef> opcodes;
   StringSet<> mnemonics, cppNames;

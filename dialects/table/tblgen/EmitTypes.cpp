@@ -126,7 +126,10 @@ void emitCatalogue(raw_ostream &os, const RecordKeeper &records) {
   for (const Record *r : texts)
     os << "    {" << quoted(r->getValueAsString("id")) << ",\n     "
        << quoted(r->getValueAsString("title")) << ",\n     " << quoted(r->getValueAsString("why"))
-       << ",\n     " << quoted(r->getValueAsString("wayOut")) << "},\n";
+       << ",\n     " << quoted(r->getValueAsString("wayOut"))
+       << ",\n     Severity::" << camelCase(r->getValueAsString("severity")) << ", "
+       << (r->getValueAsBit("isPerformance") ? "true" : "false") << ", "
+       << (r->getValueAsBit("isDemotable") ? "true" : "false") << "},\n";
   os << "};\n";
 }
 

@@ -32,6 +32,29 @@ TEST(Catalogue, HasNoRuleOfAnotherName) {
   EXPECT_EQ(isa::findRule("p-01"), nullptr);
 }
 
+TEST(Catalogue, OffersTheNearestRules) {
+  using Ids = std::vector<std::string_view>;
+  EXPECT_EQ(isa::nearestRules("p6"), Ids{"P-06"});
+  EXPECT_EQ(isa::nearestRules("P-6"), Ids{"P-06"});
+  EXPECT_EQ(isa::nearestRules("P_06"), Ids{"P-06"});
+  // One character away: the same number in other families, or another number in this one.
+  EXPECT_EQ(isa::nearestRules("P-16"), (Ids{"P-06", "P-10", "P-11", "P-12"}));
+  EXPECT_EQ(isa::nearestRules("P-16", 2), (Ids{"P-06", "P-10"}));
+  EXPECT_EQ(isa::nearestRules("all"), Ids());
+  EXPECT_EQ(isa::nearestRules(""), Ids());
+  EXPECT_EQ(isa::nearestRules("a very long text with P-06 in it"), Ids());
+}
+
+TEST(Catalogue, SaysWhatFlagsMayName) {
+  EXPECT_FALSE(isa::findRule("P-06")->isControlled());
+  EXPECT_TRUE(isa::findRule("M-04")->isControlled());
+  EXPECT_TRUE(isa::findRule("M-04")->isDemotable);
+  EXPECT_EQ(isa::findRule("M-04")->severity, Severity::Error);
+  EXPECT_EQ(isa::findRule("P-03")->severity, Severity::Warning);
+  EXPECT_TRUE(isa::findRule("P-03")->isControlled());
+  EXPECT_FALSE(isa::findRule("P-03")->isPerformance);
+}
+
 TEST(DiagnosticText, ShowsPlaceCallersNotesAndHelp) {
   Diagnostic d;
   d.rule = "P-06";

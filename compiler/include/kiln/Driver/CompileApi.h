@@ -10,6 +10,7 @@
 
 #include "kiln/ISA/Diagnostic.h"
 #include "kiln/ISA/Types.h"
+#include "kiln/ISA/Warnings.h"
 
 #include <cstddef>
 #include <string>
@@ -35,6 +36,7 @@ struct CompileRequest {
   std::vector<Arg> args;
   Emit emit = Emit::Program;
   std::string stopAfter;    ///< name of a pass; empty: run them all
+  WarningOptions warnings;  ///< the -W flags
   bool useCache = true;     ///< plug-in cache
   std::string hostCompiler; ///< empty: $CXX, else g++, else clang++
   std::string includeDir;   ///< folder that holds nl/nl.h

@@ -12,6 +12,7 @@ namespace kiln {
 /// Options of the whole compilation.
 struct PipelineOptions {
   bool compactPlacement = false;
+  bool allowManualOverlap = false; ///< M-04 is a warning
   std::string testFault; ///< a pass that shall fail, for the test of reproducers
 };
 

@@ -7,8 +7,11 @@
 #ifndef KILN_ISA_CATALOGUE_H
 #define KILN_ISA_CATALOGUE_H
 
+#include "kiln/ISA/Diagnostic.h"
+
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace kiln::isa {
 
@@ -17,12 +20,21 @@ struct RuleText {
   std::string_view title;  ///< the rule in one sentence
   std::string_view why;    ///< what in the machine or the language makes it so
   std::string_view wayOut; ///< what to write instead
+  Severity severity;       ///< of its messages, before -W flags
+  bool isPerformance;      ///< a warning that is off unless -Wperf or -WID asks for it
+  bool isDemotable;        ///< an error that -Wno-error=ID turns into a warning
+
+  /// Whether -W flags may name it.
+  bool isControlled() const { return severity == Severity::Warning || isDemotable; }
 };
 
 /// All rules, sorted by id.
 std::span<const RuleText> catalogue();
 /// The rule with that id, or null.
 const RuleText *findRule(std::string_view id);
+/// Ids that `text` may have meant, in any case: a few typing mistakes away, else the ids of its
+/// family. Nearest first, at most `limit`, none when nothing is near.
+std::vector<std::string_view> nearestRules(std::string_view text, size_t limit = 4);
 
 } // namespace kiln::isa
 
