@@ -1,12 +1,13 @@
 //===- VerifySynchronisation.cpp - an independent proof of the streams ------------------------===//
 //
 // Form of the records, then what they order, then whether that is enough for
-// every pair of accesses to the same bytes.
+// every pair of accesses to the same bytes and for every tensor that takes the place of another.
 //
 //===------------------------------------------------------------------------------------------===//
 
 #include "Conflicts.h"
 #include "HappensBefore.h"
+#include "VerifyTakeover.h"
 
 #include <algorithm>
 #include <set>
@@ -44,6 +45,22 @@ Diagnostic describeRace(const Kernel &kernel, const LoggedAccess &earlier,
   return diagnostic;
 }
 
+Diagnostic describeTakeover(const Kernel &kernel, const OpenTakeover &open) {
+  const KernelInstruction &earlier = kernel.instructions[open.earlier];
+  const KernelInstruction &later = kernel.instructions[open.later];
+  Diagnostic diagnostic;
+  diagnostic.fault = Fault::Internal;
+  diagnostic.message =
+      "'" + std::string(later.inst.desc().mnemonic) + "' at " + lineText(kernel, later.location) +
+      " uses " + quotedName(kernel.tensors[open.newTensor]) + ", which takes the place of " +
+      quotedName(kernel.tensors[open.oldTensor]) + ", and '" +
+      std::string(earlier.inst.desc().mnemonic) + "' at " + lineText(kernel, earlier.location) +
+      " still uses that; no program order and no semaphore keeps them in order";
+  diagnostic.place = kernel.chain(later.location);
+  diagnostic.notes.push_back({"the earlier access is here", kernel.chain(earlier.location)});
+  return diagnostic;
+}
+
 } // namespace
 
 std::vector<Diagnostic> verifySynchronisation(const Kernel &kernel, const Placement &placement,
@@ -68,6 +85,9 @@ std::vector<Diagnostic> verifySynchronisation(const Kernel &kernel, const Placem
   };
   for (uint32_t i = 0; i < kernel.instructions.size(); ++i)
     log.add(i, order.agent(i), isOrdered, report);
+  for (const OpenTakeover &open : findOpenTakeovers(kernel, placement, order, kMaxReports))
+    if (faults.size() < kMaxReports && reported.insert({open.earlier, open.later}).second)
+      faults.push_back(describeTakeover(kernel, open));
   return faults;
 }
 

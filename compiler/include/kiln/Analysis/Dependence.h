@@ -2,9 +2,9 @@
 //
 // Read after write, write after read and write after write on the same bytes,
 // through whatever tensors they were reached. Instructions of one engine are in
-// order by themselves, and so are the transfers of one DMA ring (the
-// synchroniser keeps at most one in flight on each): what is asked for is the
-// latest instruction of every other stream.
+// order by themselves; of the transfers of one DMA ring, what proves one complete
+// proves all before it (see Synchronise.h). So what is asked for is the latest
+// instruction of every other stream.
 //
 //===------------------------------------------------------------------------------------------===//
 

@@ -80,8 +80,8 @@ inline constexpr std::array<isa::Engine, 5> kEngines = {isa::Engine::Tensor, isa
                                                         isa::Engine::Gpsimd, isa::Engine::Vector,
                                                         isa::Engine::Sync};
 inline constexpr unsigned kNumEngines = kEngines.size();
-/// What completes in order: engines first, then DMA rings (at most one transfer
-/// in flight on each).
+/// What completes in order: engines first, then DMA rings (what proves a transfer
+/// complete proves the earlier ones of its ring).
 inline constexpr unsigned kNumStreams = kNumEngines + isa::machine.dmaRings;
 
 /// Stream number of `engine`; kNumEngines for Engine::Unknown.

@@ -8,8 +8,10 @@
 //   each transfer, as sixteen increments by 1
 //
 // Sixteen increments of two transfers in flight may mix, so "at least 16" would
-// prove neither complete. Therefore a transfer is triggered only when the
-// triggering stream knows that the previous transfer of its ring is complete.
+// prove neither complete; their total proves both. So transfers of a ring that
+// nobody has waited for are one batch, and a wait for any of them is for the
+// total. From then on the batch is closed: the next transfer of the ring is
+// triggered only by a stream that knows the batch complete.
 // What a stream knows is a vector clock: waiting for an instruction also
 // teaches what its stream knew when it issued it. Waits that teach nothing are
 // left out.
@@ -50,9 +52,43 @@ struct Synchronisation {
   std::array<std::vector<ScheduledRecord>, kNumEngines> streams;
 };
 
+//---- why --------------------------------------------------------------------------------------===//
+
+/// Why an instruction needs another one complete.
+enum class SyncNeed : uint8_t {
+  Bytes,    ///< both touch the same bytes, one of them writes
+  Takeover, ///< its tensor lies where the other one's lay: all of the old before all of the new
+  Ring,     ///< the last transfer of the ring it takes
+};
+
+/// How it is known to be complete.
+enum class SyncMeans : uint8_t {
+  Wait,         ///< a wait of its own
+  ProgramOrder, ///< the same engine ran it before
+  Known,        ///< an earlier wait of the engine taught it
+};
+
+/// One need of one instruction. Without transitive reduction each would be a wait.
+struct SyncDecision {
+  uint32_t instruction = kNone;
+  uint32_t source = kNone; ///< what must be complete
+  SyncNeed need = SyncNeed::Bytes;
+  SyncMeans means = SyncMeans::Wait;
+  /// Known: the instruction that waited, and the one it waited for, whose completion implied
+  /// that of `source`.
+  uint32_t learnedAt = kNone, through = kNone;
+  bool operator==(const SyncDecision &) const = default;
+};
+
+/// Every decision of one synchronisation, in program order.
+struct SyncLog {
+  std::vector<SyncDecision> decisions;
+};
+
 /// Streams of `kernel`. About O(n log n). Precondition: `placement` verifies,
-/// engines are resolved.
-Synchronisation synchronise(const Kernel &kernel, const Placement &placement);
+/// engines are resolved. With `log`, every decision is appended to it.
+Synchronisation synchronise(const Kernel &kernel, const Placement &placement,
+                            SyncLog *log = nullptr);
 
 /// Proves `result` from its records: every instruction once, on its engine, in
 /// program order; every wait satisfiable; every dependence ordered by program
