@@ -89,6 +89,7 @@ class Operand<string n, bit output, bit optional, bit col, list<MemoryRec> mems,
   int minElements = low;
   int maxElements = high;
   int maxDims = dims;
+  string immediate = ""; // the f32 or f64 field that is read when the operand is absent
 }
 class Out<string n, list<MemoryRec> mems, list<DtypeRec> types, string d, int low = 0, int high = 0,
           int dims = 0> : Operand<n, 1, 0, 0, mems, types, d, low, high, dims>;
@@ -96,6 +97,12 @@ class In<string n, list<MemoryRec> mems, list<DtypeRec> types, string d, int low
          int dims = 0> : Operand<n, 0, 0, 0, mems, types, d, low, high, dims>;
 class OptColumn<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
     : Operand<n, 0, 1, 1, mems, types, d>;
+/// A scalar operand: one value a partition or, without the column, the number in field `imm`. Kernels
+/// pass either in one place; a tile function takes both as one `Scalar`.
+class ScalarOperand<string n, list<MemoryRec> mems, list<DtypeRec> types, string imm, string d>
+    : Operand<n, 0, 1, 1, mems, types, d> {
+  let immediate = imm;
+}
 class OptOutColumn<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
     : Operand<n, 1, 1, 1, mems, types, d>;
 

@@ -21,8 +21,8 @@ def ActivationInst : Inst<0x20, "activation", [EngineScalar]> {
   let operands = [
     Out<"dst", OnChip, AnyDtype, "P partitions x F elements">,
     In<"data", OnChip, AnyDtype, "P partitions x F elements">,
-    OptColumn<"bias", OnChip, AnyDtype, "one value a partition; absent: imm_bias">,
-    OptColumn<"scale", OnChip, [Float32], "one value a partition; absent: imm_scale">,
+    ScalarOperand<"bias", OnChip, AnyDtype, "imm_bias", "one value a partition; absent: imm_bias">,
+    ScalarOperand<"scale", OnChip, [Float32], "imm_scale", "one value a partition; absent: imm_scale">,
     OptOutColumn<"reduce_res", OnChip, AnyDtype, "receives the reduction register">];
   let fields = [
     FEnum<"op", ActFnEnum, "", "the function">,

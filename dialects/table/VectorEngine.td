@@ -88,8 +88,8 @@ def TensorScalarInst : Inst<0x33, "tensor_scalar", [EngineVector, EngineScalar, 
   let example = "nisa.tensor_scalar dst=%o[0+128, 0: 1x512] data=%x[0+128, 0: 1x512] op0=multiply imm0=2";
   let operands = [Out<"dst", OnChip, AnyDtype, "P partitions x F elements">,
                   In<"data", OnChip, AnyDtype, "P partitions x F elements">,
-                  OptColumn<"operand0", OnChip, AnyDtype, "first scalar, one value a partition">,
-                  OptColumn<"operand1", OnChip, AnyDtype, "second scalar, one value a partition">];
+                  ScalarOperand<"operand0", OnChip, AnyDtype, "imm0", "first scalar, one value a partition">,
+                  ScalarOperand<"operand1", OnChip, AnyDtype, "imm1", "second scalar, one value a partition">];
   let fields = [
     FEnum<"op0", AluOpEnum, "", "first operator">,
     FF64<"imm0", "0", "first scalar when operand0 is absent">,
@@ -154,6 +154,72 @@ def ReciprocalInst : Inst<0x35, "reciprocal", [EngineVector]> {
     Rule<"P-05", "sameElements", "dst and data hold the same number of elements a partition">];
   let costs = [Cost<"vector", 8, 1, 50, 133, 64, "public trn2 profiles, 4 and 8 elements", "measured">];
   let spec = "reciprocal";
+  let isTileFunction = 1;
+}
+
+def ScalarTensorTensorInst : Inst<0x3B, "scalar_tensor_tensor", [EngineVector]> {
+  let cppName = "ScalarTensorTensor";
+  let summary = "Combine a tile with a scalar, then with a second tile";
+  let description = [{
+    `t = op0(data, operand0)`, then `dst[p, f] = round(op1(t[p, f], operand1[p, f]))`, all in fp32: `t` is
+    not narrowed. A reverse flag swaps the arguments of its operator. operand0 is the immediate, or one
+    value a partition when it is present; a unary op0 takes none. Both operators are arithmetic.
+  }];
+  let example = "nisa.scalar_tensor_tensor dst=%o[0+128, 0: 1x512] data=%x[0+128, 0: 1x512] operand0=%b[0+128, 0: 1x1] operand1=%y[0+128, 0: 1x512] op0=multiply op1=add";
+  let operands = [
+    Out<"dst", OnChip, AnyDtype, "P partitions x F elements">,
+    In<"data", OnChip, AnyDtype, "P partitions x F elements">,
+    ScalarOperand<"operand0", OnChip, AnyDtype, "imm0", "scalar of op0, one value a partition">,
+    In<"operand1", OnChip, AnyDtype, "second argument of op1">];
+  let fields = [
+    FEnum<"op0", AluOpEnum, "", "first operator">,
+    FF32<"imm0", "0", "scalar of op0 when operand0 is absent">,
+    FEnum<"op1", AluOpEnum, "", "second operator, binary">,
+    FBool<"reverse0", "operand0 is the left argument of op0">,
+    FBool<"reverse1", "operand1 is the left argument of op1">];
+  let rules = [
+    Rule<"P-04", "samePartitions", "all operands use the same number of partitions">,
+    Rule<"P-05", "sameElements", "dst, data and operand1 hold the same number of elements a partition">,
+    Rule<"B-03", "oneInputInPsum", "at most one of data and operand1 is in PSUM">,
+    Rule<"P-06", "sameStartPartition", "two SBUF inputs start at the same partition">,
+    Rule<"D-08", "arithmeticStages", "both operators are arithmetic">,
+    Rule<"B-07", "vectorStages", "the Vector Engine has the operators; op1 is binary">,
+    Rule<"D-08", "stageScalar", "a unary op0 takes no scalar">];
+  let costs = [Cost<"vector", 1, 1, 69, 150, 64, "as tensor_tensor: public trn2 profiles, fp32", "measured">];
+  let spec = "scalar_tensor_tensor";
+  let isTileFunction = 1;
+}
+
+def TensorTensorScanInst : Inst<0x3C, "tensor_tensor_scan", [EngineVector]> {
+  let cppName = "TensorTensorScan";
+  let summary = "Run a recurrence along the free dimensions";
+  let description = [{
+    Every partition has a state s, which starts at `initial`. For the elements in order:
+    `s = op1(op0(data0[p, f], s), data1[p, f])`, then `dst[p, f] = round(s)`. The state stays in fp32 and is
+    never read back from dst. A reverse flag swaps the arguments of its operator. Both operators are
+    arithmetic and binary. A longer recurrence continues with the last column of dst as `initial`.
+  }];
+  let example = "nisa.tensor_tensor_scan dst=%o[0+128, 0: 1x512] data0=%x[0+128, 0: 1x512] data1=%y[0+128, 0: 1x512] op0=multiply op1=add";
+  let operands = [
+    Out<"dst", OnChip, AnyDtype, "P partitions x F elements">,
+    In<"data0", OnChip, AnyDtype, "P partitions x F elements, met by the state in op0">,
+    In<"data1", OnChip, AnyDtype, "P partitions x F elements, second argument of op1">,
+    ScalarOperand<"initial", OnChip, AnyDtype, "imm_initial", "the state at the start, one value a partition">];
+  let fields = [
+    FF32<"imm_initial", "0", "the state at the start when initial is absent">,
+    FEnum<"op0", AluOpEnum, "", "first operator, binary">,
+    FEnum<"op1", AluOpEnum, "", "second operator, binary">,
+    FBool<"reverse0", "the state is the left argument of op0">,
+    FBool<"reverse1", "data1 is the left argument of op1">];
+  let rules = [
+    Rule<"P-04", "samePartitions", "all operands use the same number of partitions">,
+    Rule<"P-05", "sameElements", "dst, data0 and data1 hold the same number of elements a partition">,
+    Rule<"B-03", "oneInputInPsum", "at most one of data0 and data1 is in PSUM">,
+    Rule<"P-06", "sameStartPartition", "two SBUF inputs start at the same partition">,
+    Rule<"D-08", "arithmeticStages", "both operators are arithmetic">,
+    Rule<"B-07", "vectorStages", "the Vector Engine has the operators; both are binary">];
+  let costs = [Cost<"vector", 2, 1, 62, 150, 64, "tensor_tensor_scan formula with measured overheads", "derived">];
+  let spec = "tensor_tensor_scan";
   let isTileFunction = 1;
 }
 

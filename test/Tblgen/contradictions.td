@@ -10,6 +10,10 @@
 // RUN: not kiln-tblgen -check -I %kiln_table -DNO_MEMORY %s 2>&1 | FileCheck %s --check-prefix=NO-MEMORY
 // RUN: not kiln-tblgen -check -I %kiln_table -DNO_DTYPE %s 2>&1 | FileCheck %s --check-prefix=NO-DTYPE
 // RUN: not kiln-tblgen -check -I %kiln_table -DSIZES %s 2>&1 | FileCheck %s --check-prefix=SIZES
+// RUN: not kiln-tblgen -check -I %kiln_table -DNO_IMMEDIATE %s 2>&1 | FileCheck %s --check-prefix=NO-IMMEDIATE
+// RUN: not kiln-tblgen -check -I %kiln_table -DWHOLE_IMMEDIATE %s 2>&1 | FileCheck %s --check-prefix=WHOLE-IMMEDIATE
+// RUN: not kiln-tblgen -check -I %kiln_table -DSHARED_IMMEDIATE %s 2>&1 | FileCheck %s --check-prefix=SHARED-IMMEDIATE
+// RUN: not kiln-tblgen -check -I %kiln_table -DWIDE_IMMEDIATE %s 2>&1 | FileCheck %s --check-prefix=WIDE-IMMEDIATE
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_KIND %s 2>&1 | FileCheck %s --check-prefix=BAD-KIND
 // RUN: not kiln-tblgen -check -I %kiln_table -DNO_WORDS %s 2>&1 | FileCheck %s --check-prefix=NO-WORDS
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_CASE %s 2>&1 | FileCheck %s --check-prefix=BAD-CASE
@@ -86,6 +90,39 @@ def P : Probe<"probe"> {
 // SIZES: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': operand 'src' takes 9 to 8 elements
 def P : Probe<"probe"> {
   let operands = [In<"src", OnChip, AnyDtype, "", 9, 8>];
+}
+#endif
+
+#ifdef NO_IMMEDIATE
+// NO-IMMEDIATE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': operand 's' falls back on 'imm', which is no field
+def P : Probe<"probe"> {
+  let operands = [ScalarOperand<"s", OnChip, AnyDtype, "imm", "">];
+}
+#endif
+
+#ifdef WHOLE_IMMEDIATE
+// WHOLE-IMMEDIATE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': operand 's' falls back on 'imm', which is not one real number
+def P : Probe<"probe"> {
+  let operands = [ScalarOperand<"s", OnChip, AnyDtype, "imm", "">];
+  let fields = [FI32<"imm", "0", "">];
+}
+#endif
+
+#ifdef SHARED_IMMEDIATE
+// SHARED-IMMEDIATE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': operand 't' falls back on 'imm' of operand 's'
+def P : Probe<"probe"> {
+  let operands = [ScalarOperand<"s", OnChip, AnyDtype, "imm", "">,
+                  ScalarOperand<"t", OnChip, AnyDtype, "imm", "">];
+  let fields = [FF32<"imm", "0", "">];
+}
+#endif
+
+#ifdef WIDE_IMMEDIATE
+// WIDE-IMMEDIATE: contradictions.td:[[#@LINE+2]]:5: error: instruction 'probe': operand 's' has an immediate but is no optional input column
+def WideScalar : In<"s", OnChip, AnyDtype, ""> { let immediate = "imm"; }
+def P : Probe<"probe"> {
+  let operands = [WideScalar];
+  let fields = [FF32<"imm", "0", "">];
 }
 #endif
 

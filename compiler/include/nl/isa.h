@@ -204,20 +204,28 @@ enum class oob_mode : uint8_t { error = 0, skip = 1 };
 namespace detail {
 
 /// One parameter of an instruction under the name the table has for it: a tile is an operand, an
-/// operator or a number is a field.
+/// operator or a number is a field, a scalar is an operand with a field to fall back on.
 struct Argument {
-  enum class Kind : uint8_t { Tile, Operator, Number };
+  enum class Kind : uint8_t { Tile, Operator, Number, Scalar };
   Argument(const char *name, const Tensor &tile) : name(name), kind(Kind::Tile), tile(&tile) {}
   Argument(const char *name, const Op &op) : name(name), kind(Kind::Operator), op(op) {}
   template <class T>
     requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
   Argument(const char *name, T number)
       : name(name), kind(Kind::Number), number(static_cast<double>(number)) {}
+  /// A scalar that the instruction needs, or may do without.
+  Argument(const char *name, const Operand &scalar, bool isNeeded = true)
+      : name(name), kind(Kind::Scalar), isNeeded(isNeeded), scalar(&scalar) {}
+  /// The scalar of the operator `stage`: needed unless that is unary.
+  Argument(const char *name, const Operand &scalar, const Op &stage)
+      : name(name), kind(Kind::Scalar), scalar(&scalar), op(stage) {}
 
   const char *name;
   Kind kind;
+  bool isNeeded = false;
   const Tensor *tile = nullptr;
-  Op op;
+  const Operand *scalar = nullptr;
+  Op op; ///< the operator, or the one whose scalar this is
   double number = 0;
 };
 
@@ -384,6 +392,62 @@ struct Memset {
 void memset(const Memset &args, SrcLoc loc = SrcLoc::current());
 inline void memset(const Tensor &dst, const Scalar &value, SrcLoc loc = SrcLoc::current()) {
   memset(Memset{.dst = dst, .value = value}, loc);
+}
+
+/// Operands of scalar_tensor_tensor.
+struct ScalarTensorTensor {
+  Tensor dst;            ///< P partitions x F elements
+  Tensor data;           ///< P partitions x F elements
+  Op op0;                ///< first operator
+  Operand operand0 = {}; ///< number or column; absent for a unary op0
+  Op op1;                ///< second operator, binary
+  Tensor operand1;       ///< P partitions x F elements
+  bool reverse0 = false; ///< operand0 is the left argument of op0
+  bool reverse1 = false; ///< operand1 is the left argument of op1
+};
+/// dst = op1(op0(data, operand0), operand1), in float32, rounded once: two operators in one pass
+/// over the tile. Both are arithmetic. Not both data and operand1 in PSUM; in SBUF they start at
+/// the same partition. Runs on the Vector Engine. Checks B-03, B-07, D-08, P-04, P-05, P-06.
+inline void scalar_tensor_tensor(const ScalarTensorTensor &args, SrcLoc loc = SrcLoc::current()) {
+  detail::record("scalar_tensor_tensor",
+                 {{"dst", args.dst},
+                  {"data", args.data},
+                  {"op0", args.op0},
+                  {"operand0", args.operand0, args.op0},
+                  {"op1", args.op1},
+                  {"operand1", args.operand1},
+                  {"reverse0", args.reverse0},
+                  {"reverse1", args.reverse1}},
+                 loc);
+}
+
+/// Operands of tensor_tensor_scan.
+struct TensorTensorScan {
+  Tensor dst;            ///< P partitions x F elements
+  Tensor data0;          ///< P partitions x F elements
+  Tensor data1;          ///< P partitions x F elements
+  Operand initial;       ///< number or column: the state at the start
+  Op op0;                ///< combines data0 and the state
+  Op op1;                ///< combines the result and data1
+  bool reverse0 = false; ///< the state is the left argument of op0
+  bool reverse1 = false; ///< data1 is the left argument of op1
+};
+/// A recurrence along the free dims: for each element in order
+/// `state = op1(op0(data0, state), data1)`, dst = state rounded. The state is float32 throughout; a
+/// longer recurrence continues with the last column of dst as `initial`. Both operators are
+/// arithmetic and binary. Runs on the Vector Engine. Checks B-03, B-07, D-08, D-10, P-04, P-05,
+/// P-06.
+inline void tensor_tensor_scan(const TensorTensorScan &args, SrcLoc loc = SrcLoc::current()) {
+  detail::record("tensor_tensor_scan",
+                 {{"dst", args.dst},
+                  {"data0", args.data0},
+                  {"data1", args.data1},
+                  {"initial", args.initial},
+                  {"op0", args.op0},
+                  {"op1", args.op1},
+                  {"reverse0", args.reverse0},
+                  {"reverse1", args.reverse1}},
+                 loc);
 }
 
 //---- GpSimd Engine ------------------------------------------------------===//

@@ -69,6 +69,26 @@ void setField(Emitter &e, const isa::FieldDesc &field, const detail::Argument &a
   }
 }
 
+/// A scalar operand: the column, or the number in the field it falls back on.
+void setScalar(Emitter &e, const isa::InstDesc &desc, unsigned operand,
+               const detail::Argument &argument) {
+  const nl::Operand &scalar = *argument.scalar;
+  const isa::FieldDesc &field = desc.fields[static_cast<size_t>(desc.operands[operand].immediate)];
+  if (scalar.kind != nl::Operand::Kind::None)
+    return scalarOperand(e, scalar, operand, field.word, field.kind == isa::FieldKind::F32);
+  const bool isOfStage = argument.op.alu >= 0; // no ALU operator: reported as such
+  if (!e.usable() || !(argument.isNeeded ||
+                       (isOfStage && !isa::info(static_cast<isa::AluOp>(argument.op.alu)).isUnary)))
+    return;
+  std::string help =
+      text("give ", argument.name, " a number, or a tile with one value per partition");
+  if (isOfStage)
+    e.fault("D-08", text("nl::", argument.op.name, " of ", desc.mnemonic, " needs ", argument.name),
+            help);
+  else
+    e.fault("D-10", text(argument.name, " of ", desc.mnemonic, " is missing"), help);
+}
+
 } // namespace
 
 void detail::record(const char *mnemonic, std::initializer_list<Argument> arguments,
@@ -79,11 +99,16 @@ void detail::record(const char *mnemonic, std::initializer_list<Argument> argume
   for (const Argument &argument : arguments) {
     const int operand = row.desc.operandIndex(argument.name);
     const isa::FieldDesc *field = row.desc.field(argument.name);
-    const bool isTile = argument.kind == Argument::Kind::Tile;
-    assert((isTile ? operand >= 0 : field != nullptr) &&
+    const bool isTile = argument.kind == Argument::Kind::Tile,
+               isScalar = argument.kind == Argument::Kind::Scalar;
+    assert((isTile || isScalar ? operand >= 0 : field != nullptr) &&
            "nl/isa.h names a parameter the table does not have");
+    assert((!isScalar || row.desc.operands[static_cast<size_t>(operand)].immediate >= 0) &&
+           "nl/isa.h gives a number to an operand that has no immediate");
     if (isTile)
       e.operand(static_cast<unsigned>(operand), *argument.tile);
+    else if (isScalar)
+      setScalar(e, row.desc, static_cast<unsigned>(operand), argument);
     else
       setField(e, *field, argument);
   }

@@ -65,6 +65,35 @@ void checkOperands(const Record *inst, StringSet<> &names) {
   }
 }
 
+/// A scalar operand is an optional column with a real field to fall back on.
+void checkImmediates(const Record *inst) {
+  std::map<StringRef, StringRef> owners; ///< operand of each immediate
+  for (const Record *op : inst->getValueAsListOfDefs("operands")) {
+    StringRef immediate = op->getValueAsString("immediate"), name = op->getValueAsString("name");
+    if (immediate.empty())
+      continue;
+    std::string where = title(inst) + ": operand '" + name.str() + "'";
+    if (!op->getValueAsBit("isOptional") || !op->getValueAsBit("isColumn") ||
+        op->getValueAsBit("isOutput"))
+      PrintFatalError(inst->getLoc(), where + " has an immediate but is no optional input column");
+    const Record *field = nullptr;
+    for (const Record *f : inst->getValueAsListOfDefs("fields"))
+      if (f->getValueAsString("name") == immediate)
+        field = f;
+    if (!field)
+      PrintFatalError(inst->getLoc(),
+                      where + " falls back on '" + immediate + "', which is no field");
+    StringRef kind = field->getValueAsString("kind");
+    if ((kind != "f32" && kind != "f64") || field->getValueAsInt("words") != 1)
+      PrintFatalError(inst->getLoc(),
+                      where + " falls back on '" + immediate + "', which is not one real number");
+    auto [owner, isNew] = owners.try_emplace(immediate, name);
+    if (!isNew)
+      PrintFatalError(inst->getLoc(), where + " falls back on '" + immediate + "' of operand '" +
+                                          owner->second + "'");
+  }
+}
+
 void checkField(const Record *inst, const Record *field) {
   StringRef name = field->getValueAsString("name"), kind = field->getValueAsString("kind"),
             init = field->getValueAsString("init");
@@ -188,6 +217,7 @@ void checkTable(const RecordKeeper &records) {
                                             field->getValueAsString("name") + "'");
       checkField(inst, field);
     }
+    checkImmediates(inst);
     checkRules(inst, catalogue);
     checkCosts(inst);
   }

@@ -51,6 +51,28 @@ std::string flag(const Record *r, StringRef name) {
   return r->getValueAsBit(name) ? "true" : "false";
 }
 
+/// The field a scalar operand falls back on, or -1.
+int64_t immediateIndex(const Record *inst, const Record *operand) {
+  StringRef immediate = operand->getValueAsString("immediate");
+  if (immediate.empty())
+    return -1;
+  int64_t index = 0;
+  for (const Record *f : inst->getValueAsListOfDefs("fields")) {
+    if (f->getValueAsString("name") == immediate)
+      return index;
+    ++index;
+  }
+  return -1;
+}
+
+/// The field belongs to a scalar operand.
+bool isImmediate(const Record *inst, const Record *field) {
+  for (const Record *op : inst->getValueAsListOfDefs("operands"))
+    if (op->getValueAsString("immediate") == field->getValueAsString("name"))
+      return true;
+  return false;
+}
+
 void emitOperandDescs(raw_ostream &os, const Record *inst) {
   StringRef cpp = inst->getValueAsString("cppName");
   auto operands = inst->getValueAsListOfDefs("operands");
@@ -62,7 +84,7 @@ void emitOperandDescs(raw_ostream &os, const Record *inst) {
        << flag(op, "isOptional") << ", " << flag(op, "isColumn") << ", " << bits(op, "memories")
        << ", " << bits(op, "dtypes") << ", " << op->getValueAsInt("minElements") << ", "
        << op->getValueAsInt("maxElements") << ", " << op->getValueAsInt("maxDims") << ", "
-       << quoted(op->getValueAsString("doc")) << "},\n";
+       << immediateIndex(inst, op) << ", " << quoted(op->getValueAsString("doc")) << "},\n";
   os << "};\n";
 }
 
@@ -164,6 +186,14 @@ std::string tileFunction(const Record *inst) {
   return camelBack(inst->getValueAsString("cppName"));
 }
 
+/// How a tile function takes an operand.
+std::string parameterType(const Record *operand, bool isOutput) {
+  if (!operand->getValueAsString("immediate").empty())
+    return "const Scalar &";
+  return std::string(isOutput ? "const Tile " : "const ConstTile ") +
+         (operand->getValueAsBit("isOptional") ? "*" : "&");
+}
+
 /// How a tile function takes a field.
 std::string parameterType(const Record *field) {
   bool isEnum = field->getValueAsString("kind") == "enum";
@@ -210,15 +240,12 @@ void emitTileFunctions(raw_ostream &os, const RecordKeeper &records) {
       continue;
     SmallVector<std::string> parameters;
     for (const Record *f : inst->getValueAsListOfDefs("fields"))
-      parameters.push_back(parameterType(f) + " " + camelBack(f->getValueAsString("name")));
+      if (!isImmediate(inst, f))
+        parameters.push_back(parameterType(f) + " " + camelBack(f->getValueAsString("name")));
     for (bool output : {false, true})
-      for (const Record *op : inst->getValueAsListOfDefs("operands")) {
-        if (op->getValueAsBit("isOutput") != output)
-          continue;
-        parameters.push_back((output ? "const Tile " : "const ConstTile ") +
-                             std::string(op->getValueAsBit("isOptional") ? "*" : "&") +
-                             camelBack(op->getValueAsString("name")));
-      }
+      for (const Record *op : inst->getValueAsListOfDefs("operands"))
+        if (op->getValueAsBit("isOutput") == output)
+          parameters.push_back(parameterType(op, output) + camelBack(op->getValueAsString("name")));
     os << "/// " << inst->getValueAsString("summary") << ".\nvoid " << tileFunction(inst) << "("
        << join(parameters, ", ") << ");\n";
   }
@@ -233,7 +260,8 @@ void emitHandlers(raw_ostream &os, const RecordKeeper &records) {
        << "Args &args) {\n";
     SmallVector<std::string> values;
     for (const Record *f : inst->getValueAsListOfDefs("fields"))
-      values.push_back("args." + camelBack(f->getValueAsString("name")));
+      if (!isImmediate(inst, f))
+        values.push_back("args." + camelBack(f->getValueAsString("name")));
     for (bool output : {false, true})
       for (const Record *op : inst->getValueAsListOfDefs("operands")) {
         if (op->getValueAsBit("isOutput") != output)
@@ -247,6 +275,11 @@ void emitHandlers(raw_ostream &os, const RecordKeeper &records) {
         }
         os << "  " << (output ? "Tile " : "ConstTile ") << name << "Tile;\n  if (core.has(op, args."
            << name << "))\n    " << name << "Tile = " << tile << ";\n";
+        if (StringRef immediate = op->getValueAsString("immediate"); !immediate.empty()) {
+          values.push_back("Scalar{args." + camelBack(immediate) + ", core.has(op, args." + name +
+                           ") ? &" + name + "Tile : nullptr}");
+          continue;
+        }
         values.push_back("core.has(op, args." + name + ") ? &" + name + "Tile : nullptr");
       }
     os << "  " << tileFunction(inst) << "(" << join(values, ", ")

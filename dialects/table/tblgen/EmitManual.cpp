@@ -28,6 +28,12 @@ std::string sizes(const Record *operand) {
   return out;
 }
 
+/// ", or `imm0`" for a scalar operand.
+std::string fallback(const Record *operand) {
+  StringRef immediate = operand->getValueAsString("immediate");
+  return immediate.empty() ? std::string() : ", or `" + immediate.str() + "`";
+}
+
 void emitInstruction(raw_ostream &os, const Record *inst) {
   os << "\n## " << inst->getValueAsString("mnemonic") << "\n\n"
      << inst->getValueAsString("summary")
@@ -40,7 +46,7 @@ void emitInstruction(raw_ostream &os, const Record *inst) {
       os << "| `" << op->getValueAsString("name") << "` | "
          << (op->getValueAsBit("isOutput") ? "out" : "in")
          << (op->getValueAsBit("isOptional") ? ", optional" : "")
-         << (op->getValueAsBit("isColumn") ? ", [P, 1]" : "") << sizes(op) << " | "
+         << (op->getValueAsBit("isColumn") ? ", [P, 1]" : "") << fallback(op) << sizes(op) << " | "
          << names(op->getValueAsListOfDefs("memories")) << " | "
          << names(op->getValueAsListOfDefs("dtypes")) << " | " << op->getValueAsString("doc")
          << " |\n";

@@ -56,15 +56,6 @@ void activateChunk(kiln::isa::ActFn fn, const RowFactors &factors, int64_t eleme
   activationRow(fn, out, out, size_t(n));
 }
 
-/// A window of one row.
-template <typename Byte>
-BasicTile<Byte> rowOf(const BasicTile<Byte> &tile, uint32_t r) {
-  BasicTile<Byte> row = tile;
-  row.rows = 1;
-  row.base = tile.row(r);
-  return row;
-}
-
 /// Rows folded side by side, and the columns of their block.
 constexpr uint32_t kBlockRows = 16;
 constexpr int64_t kBlockColumns = 512;

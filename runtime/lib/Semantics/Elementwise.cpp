@@ -1,4 +1,4 @@
-//===- Elementwise.cpp - tensor_tensor, tensor_scalar, reciprocal -----------------------------===//
+//===- Elementwise.cpp - tensor_tensor, tensor_scalar and what is made of both ----------------===//
 //
 // Each function walks its tiles in chunks and hands every chunk to one or two row kernels of
 // Numerics.
@@ -198,4 +198,23 @@ void kilnrt::tensorScalarBits(const ConstTile &data, const ScalarStage &first,
 
 void kilnrt::reciprocal(const ConstTile &data, const Tile &dst) {
   tensorScalar(data, {AluOp::Reciprocal, {}, false}, {}, dst);
+}
+
+//---- scalar_tensor_tensor -----------------------------------------------===//
+
+void kilnrt::scalarTensorTensor(AluOp op0, AluOp op1, bool reverse0, bool reverse1,
+                                const ConstTile &data, const Scalar &operand0,
+                                const ConstTile &operand1, const Tile &dst) {
+  FloatReader x(data), y(operand1);
+  FloatWriter out(dst);
+  const ScalarStage first{op0, operand0, reverse0};
+  const FloatStage stage(first, dst);
+  float xs[kChunkElements], ys[kChunkElements];
+  forEachChunk(dst, [&](int64_t done, int64_t n) {
+    const float *left = x.read(xs, n), *right = y.read(ys, n);
+    stage.apply(left, xs, done, n); // not into dst, which may be operand1
+    float *result = out.target(ys, n);
+    aluRow(op1, reverse1 ? right : xs, reverse1 ? xs : right, result, size_t(n));
+    out.write(result, n);
+  });
 }

@@ -21,6 +21,15 @@ inline constexpr int64_t kChunkElements = 2048;
 /// Rows at least this long are taken one by one, shorter ones together.
 inline constexpr int64_t kWideRowElements = 64;
 
+/// A window of one row.
+template <typename Byte>
+BasicTile<Byte> rowOf(const BasicTile<Byte> &tile, uint32_t r) {
+  BasicTile<Byte> row = tile;
+  row.rows = 1;
+  row.base = tile.row(r);
+  return row;
+}
+
 template <typename Byte>
 class TileCursor {
 public:

@@ -24,11 +24,20 @@ TEST(Instruction, RowsAreSortedAndFound) {
 
 // The opcodes of released rows never change.
 TEST(Instruction, OpcodesArePinned) {
-  const std::pair<std::string_view, unsigned> released[] = {
-      {"nc_matmul", 0x10},     {"nc_transpose", 0x11},  {"activation", 0x20},
-      {"tensor_copy", 0x30},   {"memset", 0x31},        {"tensor_tensor", 0x32},
-      {"tensor_scalar", 0x33}, {"tensor_reduce", 0x34}, {"reciprocal", 0x35},
-      {"iota", 0x40},          {"dma_copy", 0x50},      {"semaphore_wait", 0x60}};
+  const std::pair<std::string_view, unsigned> released[] = {{"nc_matmul", 0x10},
+                                                            {"nc_transpose", 0x11},
+                                                            {"activation", 0x20},
+                                                            {"tensor_copy", 0x30},
+                                                            {"memset", 0x31},
+                                                            {"tensor_tensor", 0x32},
+                                                            {"tensor_scalar", 0x33},
+                                                            {"tensor_reduce", 0x34},
+                                                            {"reciprocal", 0x35},
+                                                            {"scalar_tensor_tensor", 0x3B},
+                                                            {"tensor_tensor_scan", 0x3C},
+                                                            {"iota", 0x40},
+                                                            {"dma_copy", 0x50},
+                                                            {"semaphore_wait", 0x60}};
   for (auto [mnemonic, opcode] : released)
     EXPECT_EQ(unsigned(findInstruction(mnemonic)->opcode), opcode) << mnemonic;
 }

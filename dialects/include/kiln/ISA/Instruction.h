@@ -88,6 +88,7 @@ struct OperandDesc {
   uint32_t dtypes;                   ///< bit (1 << DType)
   uint32_t minElements, maxElements; ///< of a partition; 0 and 0: any number
   uint32_t maxDims;                  ///< free dims of the access; 0: as many as it has
+  int32_t immediate;                 ///< field read when the operand is absent; -1: none
   std::string_view doc;
   bool allows(Memory m) const { return memories >> unsigned(m) & 1; }
   bool allows(DType t) const { return dtypes >> unsigned(t) & 1; }

@@ -22,12 +22,6 @@ void tensorTensorInt32(AluOp op, const ConstTile &a, const ConstTile &b, const T
 /// dst[p, f] = op(a[p, f], b[p, f]) on raw bits; integer tiles of one width.
 void tensorTensorBits(AluOp op, const ConstTile &a, const ConstTile &b, const Tile &dst);
 
-/// The second argument of a stage: one value for all, or one for each row.
-struct Scalar {
-  double value = 0;
-  const ConstTile *column = nullptr; ///< [P, 1]; replaces `value`
-};
-
 /// One stage of tensor_scalar: op(x, y), or op(y, x) when reversed. `op` is AluOp::None in an
 /// absent stage.
 struct ScalarStage {

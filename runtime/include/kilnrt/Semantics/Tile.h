@@ -69,6 +69,12 @@ struct BasicTile : TileShape {
 using Tile = BasicTile<std::byte>;
 using ConstTile = BasicTile<const std::byte>;
 
+/// A scalar operand: one value for all rows, or one for each.
+struct Scalar {
+  double value = 0;
+  const ConstTile *column = nullptr; ///< [P, 1]; replaces `value`
+};
+
 /// A tile of one element a row as one row with an element for each row of
 /// `tile`.
 template <typename Byte>
