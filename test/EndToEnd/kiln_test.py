@@ -11,11 +11,12 @@ import tempfile
 class Kiln:
     """The tool under test and the source tree, from the command line of the script."""
 
-    def __init__(self):
-        parser = argparse.ArgumentParser()
+    def __init__(self, parser=None):
+        """`parser` may bring options of the script; their values are in `self.options`."""
+        parser = parser or argparse.ArgumentParser()
         parser.add_argument("--kiln", required=True, help="the built tool")
         parser.add_argument("--source", required=True, help="root of the source tree")
-        options = parser.parse_args()
+        self.options = options = parser.parse_args()
         self.tool = options.kiln
         self.source = pathlib.Path(options.source)
         self._scratch = tempfile.TemporaryDirectory(prefix="kiln-test-")

@@ -1,0 +1,82 @@
+"""How exact the examples are where it is hard: long sums, large scores, rows with nothing to see, means far
+from the deviation, rows longer than a chunk or than SBUF."""
+
+import numpy as np
+
+import references
+from kernel_cases import Case, within, within_l2
+from kiln_test import Kiln
+
+kiln = Kiln()
+
+
+def run(name, kernel, dtype, make, reference, check, *scalars):
+    Case(name, kernel, dtype, make, reference, check, scalars).run(kiln)
+
+
+# Attention against float64 on the rounded inputs.
+BOUNDS = {"fp32": within_l2(2e-5), "bf16": within_l2(5e-3), "fp16": within_l2(1e-3)}
+
+
+def attention(name, dtype, S, T, d, scale, change=lambda q, k, v: None, causal=False):
+    def make(rng):
+        q, k, v = (rng.standard_normal(shape) for shape in ((d, S), (d, T), (T, d)))
+        change(q, k, v)
+        return [q, k, v]
+
+    kernel = "attention_fwd_causal" if causal else "attention_fwd"
+    reference = references.causal_attention if causal else references.attention
+    run(f"{name} S {S} T {T} d {d}", f"06_attention:{kernel}", dtype, make, reference, BOUNDS[dtype], scale)
+
+
+def equal_scores(q, k, v):
+    q[:, q.shape[1] // 2] = 0
+
+
+def large_scores(q, k, v):
+    q *= 1e4
+
+
+def tied_large_scores(q, k, v):  # d = 1: every score is 1e4 or -1e4, half of the keys tie
+    q[:] = 100
+    k[:] = np.where(np.arange(k.shape[1]) % 2, 100, -100)
+
+
+for dtype in BOUNDS:
+    attention("attention", dtype, 4096, 4096, 128, 0.0883883)
+    attention("remainders", dtype, 300, 517, 80, 0.1118034)
+    attention("one element", dtype, 130, 700, 1, 1.0)
+    attention("one query", dtype, 1, 300, 64, 0.125)
+    attention("one key", dtype, 129, 1, 5, 0.5)
+    attention("equal scores", dtype, 140, 517, 80, 0.1118034, equal_scores)
+    attention("scores of 1e4", dtype, 300, 517, 80, 0.1118034, large_scores)
+    attention("ties at 1e4", dtype, 10, 1100, 1, 1.0, tied_large_scores)
+attention("keys beyond SBUF", "fp32", 3, 20011, 128, 0.0883883)
+
+
+# Softmax: every value within a part of the largest one of its row.
+def special_rows(rng):
+    x = rng.standard_normal((6, 9001))
+    largest = np.finfo(np.float32).max
+    x[0] = -3
+    x[1] = -largest
+    x[2] *= 1e4
+    x[3] = np.where(np.arange(9001) % 2, 1e4, -1e4)
+    x[4, 8999] = -largest
+    x[5, :4096] = -largest
+    return [x]
+
+
+def softmax_check(bound):
+    def check(found, exact, errors):
+        worst = (np.abs(found - exact) / exact.max(axis=1, keepdims=True)).max()
+        return f"error {worst:.3g} of the largest value exceeds {bound:.3g}" if worst > bound else None
+
+    return check
+
+
+run("special rows", "04_softmax:softmax", "fp32", special_rows, references.softmax, softmax_check(4e-6))
+for dtype, bound in (("fp32", 4e-6), ("bf16", 4e-3), ("fp16", 5e-4)):
+    for M, N in ((131, 1), (1, 1), (257, 2049), (2, 70000)):
+        run(f"softmax {M}x{N}", "04_softmax:softmax", dtype, lambda rng: [3 * rng.standard_normal((M, N))],
+            references.softmax, softmax_check(bound))

@@ -1,0 +1,278 @@
+"""The kernel catalogue: cases of published kernels and of ours, each within the tolerance its card states.
+
+--card NAME runs one card, --nightly its cases from 1 to 30 GMAC instead of the smaller ones.
+"""
+
+import argparse
+
+import numpy as np
+
+import references
+from kernel_cases import Case, exact_in, kernel_path, within, within_l2, within_rms
+from kiln_test import Kiln, expect
+
+CASES = []
+
+
+def case(*args, **kwargs):
+    CASES.append(Case(*args, **kwargs))
+
+
+def normal(*shapes, times=1.0):
+    """Standard normal tensors of these shapes."""
+    return lambda rng: [times * rng.standard_normal(shape) for shape in shapes]
+
+
+def uniform(*shapes, times=1.0):
+    return lambda rng: [times * rng.random(shape) for shape in shapes]
+
+
+def integers(*shapes):
+    return lambda rng: [rng.integers(-64, 64, shape).astype(np.float64) for shape in shapes]
+
+
+# C1, C2, T1: additions. One rounding each, so the card's tolerance would be too kind.
+def add(name, kernel, dtype, shape, *scalars):
+    case(name, kernel, dtype, normal(shape, shape), lambda a, b, *_: a + b, exact_in(dtype), scalars)
+
+
+add("C1.1", "vector_add:vector_add_chunks", "fp32", (128,), 128)
+add("C1.2", "vector_add:vector_add_chunks", "fp32", (25600,), 128)
+add("C1.3", "vector_add:vector_add_chunks", "fp32", (25600,), 1)
+add("C1.5 free 2", "vector_add:vector_add_rows", "fp32", (25600,), 2)
+add("C1.5 free 200", "vector_add:vector_add_rows", "fp32", (25600,), 200)
+add("C1.6 free 1000", "vector_add:vector_add_rows", "fp32", (256000,), 1000)
+add("C1.6 free 2000", "vector_add:vector_add_rows", "fp32", (256000,), 2000)
+for variant in ("naive", "tiled", "stream"):
+    add(f"C1.7 {variant}", f"01_vector_add:vector_add_{variant}", "fp32", (1,))
+add("C2.1", "vector_add:vector_add_placed", "fp32", (256000,), 1000, 4)
+add("C2.1 ten tiles", "vector_add:vector_add_placed", "fp32", (1280000,), 1000, 4)
+for dtype in ("bf16", "fp16"):
+    add(f"T1.1 {dtype}", "vector_add:tensor_add", dtype, (256, 1024))
+add("T1.2", "vector_add:tensor_add", "fp16", (512, 2048))
+
+
+# C3, T2: transpositions keep the bits.
+def transpose(name, dtype, shape):
+    case(name, "02_transpose:transpose", dtype, normal(shape), lambda a: a.T, exact_in(dtype))
+
+
+transpose("C3.1", "fp32", (1024, 1024))
+transpose("C3.2", "fp32", (4096, 4096))
+transpose("C3.3", "bf16", (384, 1280))
+
+
+def transpose_free(name, dtype, partitions, f1, f2):
+    case(f"{name} {partitions}x({f1}.{f2})", "images:transpose_free", dtype, integers((partitions, f1 * f2)),
+         references.transpose_free, exact_in(dtype), (f1, f2))
+
+
+transpose_free("T2.1", "int8", 5, 3, 4)
+for sizes in ((32, 3, 4), (128, 8, 8), (64, 4, 32), (8, 5, 7)):
+    transpose_free("T2.2", "fp32", *sizes)
+transpose_free("T2.4", "int8", 128, 1, 64)
+transpose_free("T2.4", "int8", 1, 64, 1)
+
+
+# C4, C5: convolutions.
+def conv(name, dtype, B, Ci, Co, K, H, W, pool, check, gmac=0.0, bias_scale=1.0):
+    def make(rng):
+        return [rng.random((B, Ci, H, W)), rng.random((Co, Ci, K, K)), bias_scale * rng.random(Co)]
+
+    case(f"{name} {dtype} pool {pool}", "08_conv2d:conv2d_maxpool", dtype, make, references.conv2d_maxpool, check,
+         (pool,), gmac)
+
+
+NUMPY_DEFAULT = within(1e-5, 1e-8)
+for i, (Ci, Co) in enumerate(((128, 128), (128, 256), (256, 128), (256, 256)), 1):
+    conv(f"C4.{i}", "fp32", 4, Ci, Co, 3, 32, 16, 1, NUMPY_DEFAULT)
+for dtype, check in (("fp32", NUMPY_DEFAULT), ("fp16", within(1e-2, 1e-4))):
+    for pool in (1, 2):
+        conv("C4.6", dtype, 1, 256, 256, 3, 224, 224, pool, check, gmac=29.1)
+        conv("C4.7", dtype, 1, 256, 256, 3, 32, 16, pool, check)
+conv("C4.9", "fp32", 1, 384, 128, 1, 9, 129, 1, NUMPY_DEFAULT)
+conv("C5.1", "fp32", 4, 128, 256, 3, 32, 32, 1, NUMPY_DEFAULT, gmac=1.06, bias_scale=50)
+conv("C5.2", "fp32", 4, 256, 256, 5, 32, 32, 1, NUMPY_DEFAULT, gmac=5.1, bias_scale=50)
+conv("C5.5", "fp16", 3, 256, 256, 3, 17, 33, 1, within(1e-2, 1e-4), bias_scale=50)
+
+
+# C7: sums of rows, left to right. `special` checks the bits.
+def row_sums(name, columns):
+    case(name, "rows:row_sum", "fp32", uniform((4096, columns)), lambda x: x.sum(axis=1, keepdims=True),
+         within(432 * 2.0**-24))
+
+
+row_sums("C7.1 seed 3", 128)
+row_sums("C7.1 seed 7", 128)
+row_sums("C7.2", 127)
+
+
+# L: the first eight rungs of a ladder, fp32, within 1e-4 of the root mean square.
+def rungs(name, M, N, make=None, only=None):
+    make = make or normal((M, N))
+    rung = within_rms(1e-4)
+
+    def with_rows(*more):  # x, then tensors of one row each
+        return lambda rng: make(rng) + [rng.standard_normal((1, N)) for _ in more]
+
+    ladder = [
+        ("1", "rows:relu_axb", make, lambda x, a, b: np.maximum(a * x + b, 0), (1.5, -0.25)),
+        ("2", "rows:row_sum", make, lambda x: x.sum(axis=1, keepdims=True), ()),
+        ("3", "rows:row_max", make, lambda x: x.max(axis=1, keepdims=True), ()),
+        ("5", "04_softmax:softmax", make, references.softmax, ()),
+        ("6", "02_transpose:transpose", make, lambda x: x.T, ()),
+        ("7", "03_matmul:matmul_tiled", normal((M, N), (M, N)), lambda a, b: a.T @ b, ()),
+    ]
+    for number, kernel, inputs, reference, scalars in ladder:
+        if only is None or number in only:
+            check = exact_in("fp32") if number in "36" else rung
+            case(f"{name} rung {number}", kernel, "fp32", inputs, reference, check, scalars)
+
+
+def negative_rows(rng):
+    """All values negative; one row is the most negative number throughout."""
+    x = -1 - rng.random((64, 512))
+    x[17] = np.finfo(np.float32).min
+    return [x]
+
+
+rungs("L.1", 128, 512)
+rungs("L.2", 200, 300)
+rungs("L.3", 64, 512, negative_rows, only=("3",))
+case("L.3 rung 5", "04_softmax:softmax", "fp32", negative_rows, references.softmax, within_rms(1e-4))
+
+
+# T3: average pooling. Sums of small integers are exact, their mean is rounded.
+def pool(name, dtype, C, side, window):
+    shape = (C, side, side)
+    label = f"{name} {C}x{side}x{side} pool {window}"
+    exact = window in (1, 2, 4)  # a division by a power of two
+    half_unit = {"fp32": 1e-6, "bf16": 2.0**-8}[dtype]
+    case(f"{label} integers", "images:average_pool", dtype, integers(shape), references.average_pool,
+         exact_in(dtype) if exact else within(half_unit), (window,))
+    case(label, "images:average_pool", dtype, uniform(shape), references.average_pool, within(half_unit), (window,))
+
+
+pool("T3.1", "bf16", 2, 6, 2)
+pool("T3.2", "fp32", 32, 32, 2)
+pool("T3.2", "fp32", 128, 16, 4)
+pool("T3.2", "fp32", 8, 24, 3)
+pool("T3.2", "fp32", 64, 8, 2)
+pool("T3.4", "bf16", 130, 12, 3)
+
+
+# T4: the matmul ladder. Cases with several kernels must agree bit for bit.
+LADDER = ["03_matmul:matmul_tiled", "03_matmul:matmul_hoisted", "03_matmul:matmul_blocked",
+          "matmul:matmul_block_free", "matmul:matmul_optimised"]
+
+
+def matmul(name, dtype, M, K, N, kernels=LADDER, check=within(1e-2, 1e-4), times=1.0):
+    gmac = M * K * N / 1e9
+    for kernel in kernels:
+        case(name, kernel, dtype, uniform((K, M), (K, N), times=times), lambda a, b: a.T @ b, check, gmac=gmac)
+
+
+matmul("T4.1", "bf16", 64, 128, 512, ["matmul:matmul_basic"] + LADDER)
+matmul("T4.2", "bf16", 4096, 1024, 2048)
+matmul("T4.3", "fp16", 4096, 1024, 2048)
+matmul("T4.4", "bf16", 128, 1024, 1024)
+matmul("T4.5", "bf16", 512, 512, 512)
+matmul("T4.6", "fp32", 96, 64, 160, ["matmul:matmul_basic"] + LADDER)
+matmul("T4.8 K 2048", "bf16", 1, 2048, 1)
+matmul("T4.8 K 1", "bf16", 128, 1, 512, ["matmul:matmul_basic"] + LADDER)
+for name, sizes, check in (("T4.4", (128, 1024, 1024), within_l2(3e-3)), ("T4.5", (512, 512, 512), within_l2(3e-3))):
+    M, K, N = sizes
+    case(f"{name} normal", "03_matmul:matmul_blocked", "bf16", normal((K, M), (K, N), times=0.1),
+         lambda a, b: a.T @ b, check)
+
+
+# T6: selective scans.
+def mamba(name, C, S, L, check):
+    def make(rng):
+        shapes = ((C, L), (C, L), (C, S), (S, L), (S, L))
+        return [0.05 * rng.standard_normal(shape) for shape in shapes]
+
+    case(name, "07_mamba:mamba_scan", "fp32", make, references.mamba_scan, check)
+
+
+for name, C, S, L in (("T6.1", 256, 16, 512), ("T6.2", 256, 16, 2048), ("T6.3", 256, 16, 7168), ("T6.5", 128, 1, 1)):
+    mamba(name, C, S, L, within_l2(2e-5))
+
+
+# T7: attention without a causal mask.
+def attention(name, dtype, d, L, check, scale=1.0):
+    case(f"{name} {dtype}", "06_attention:attention_fwd", dtype, normal((d, L), (d, L), (L, d)), references.attention,
+         check, (scale,), gmac=2 * L * L * d / 1e9)
+
+
+for dtype in ("fp32", "bf16"):
+    attention("T7.1", dtype, 128, 128, within(0, 1e-2))
+    attention("T7.2", dtype, 128, 4096, within(0, 1e-2))
+attention("T7.3", "fp32", 64, 4096, within(1e-3, 1e-4), scale=0.125)
+attention("T7.4", "fp32", 128, 1024, within(0, 1e-2))
+attention("T7.7", "fp32", 8, 640, within(0, 1e-2))
+
+
+def special_cases(kiln, card):
+    """What is not a comparison with a reference; returns how many there were."""
+    vectors = ["rand:25600:float32:1", "rand:25600:float32:2"]
+    if card == "C1":
+        _, stderr = kiln("run", kernel_path(kiln, "vector_add:vector_add_chunks"), *vectors, 256, code=1)
+        expect("error[P-01]: this tile needs 256 partitions, the core has 128" in stderr, f"C1.4: {stderr}")
+        expect("called from vector_add.cpp:" in stderr, f"C1.4 names the kernel's line: {stderr}")
+        return 1
+    if card == "C2":
+        return overlapping_tiles(kiln)
+    if card == "C7":
+        return left_to_right(kiln)
+    return 0
+
+
+def left_to_right(kiln):
+    """C7: the bits of a sequential float32 sum; and the bound of C7.1 notices a weight that was dropped."""
+    for seed in (3, 7):
+        weights = np.random.default_rng(seed).random((4096, 128), dtype=np.float32)
+        np.save(kiln.scratch / "weights.npy", weights)
+        kiln("run", kernel_path(kiln, "rows:row_sum"), "weights.npy", "-o", "sums.npy")
+        sums = np.zeros(4096, np.float32)
+        for column in weights.T:
+            sums += column
+        expect(np.array_equal(np.load(kiln.scratch / "sums.npy")[:, 0], sums), f"C7.1 seed {seed}: other bits")
+        dropped = weights[:, :127].sum(axis=1, dtype=np.float64)
+        bound = within(432 * 2.0**-24)(sums.astype(np.float64), dropped, None)
+        expect(bound is not None, "C7.2: the bound does not notice a dropped weight")
+    return 4
+
+
+def overlapping_tiles(kiln):
+    """C2.2: tiles placed over each other are an error; demoted, the kernel runs and the sum is wrong."""
+    kernel = kernel_path(kiln, "vector_add:vector_add_overlapping")
+    vectors = ["rand:256000:float32:1", "rand:256000:float32:2"]
+    _, stderr = kiln("run", kernel, *vectors, 1000, code=1)
+    expect("error[M-04]: 't1' (bytes 0 to 3999 of sbuf) overwrites 't0' (bytes 0 to 3999)" in stderr, f"C2.2: {stderr}")
+    _, stderr = kiln("run", "-Wno-error=M-04", kernel, *vectors, 1000, "-o", "wrong.npy")
+    expect("warning[M-04]" in stderr, f"C2.2 warns: {stderr}")
+    kiln("run", kernel_path(kiln, "vector_add:vector_add_rows"), *vectors, 1000, "-o", "right.npy")
+    wrong, right = (np.load(kiln.scratch / f"{name}.npy") for name in ("wrong", "right"))
+    expect((wrong != right).any(), "C2.2: overlapping tiles give the right sum")
+    return 2
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--card", required=True)
+    parser.add_argument("--nightly", action="store_true")
+    kiln = Kiln(parser)
+    card, nightly = kiln.options.card, kiln.options.nightly
+    chosen = [c for c in CASES if c.name.startswith(card + ".") and (1 <= c.gmac <= 30 if nightly else c.gmac < 1)]
+    bits = {}
+    for c in chosen:
+        result = c.run(kiln).read_bytes()
+        # Several kernels of one case give one result.
+        expect(bits.setdefault(c.name, result) == result, f"{c.name}: {c.kernel} gives other bits")
+    done = len(chosen) + (0 if nightly else special_cases(kiln, card))
+    expect(done > 0, f"no case of card {card}")
+    print(f"{card}: {done} cases")
+
+
+main()
