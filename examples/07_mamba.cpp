@@ -39,12 +39,10 @@ void check_inputs(Tensor delta, Tensor u, Tensor A, Tensor B, Tensor C) {
 
 Tensor f32_tile(int64_t rows, int64_t columns) { return nl::ndarray({rows, columns}, nl::float32); }
 
-// Piece t of every row of a matrix [S, L], each on all lanes: the DMA reads a row once a lane.
-std::vector<Tensor> broadcast_rows(Tensor matrix, Chunk t, int64_t lanes) {
-  std::vector<Tensor> rows;
-  for (int64_t s : nl::range(matrix.dim(0)))
-    rows.push_back(nl::load(matrix(ds(s, 1), t).broadcast(0, lanes)));
-  return rows;
+// Piece t of every row of a matrix [S, L], on all lanes: [lanes, S, steps]. The DMA reads the piece
+// once a lane.
+Tensor broadcast_rows(Tensor matrix, Chunk t, int64_t lanes) {
+  return nl::load(matrix(_, t).expand_dim(0).broadcast(0, lanes));
 }
 
 // A tile of channels and what lasts from one piece of time to the next.
@@ -85,7 +83,7 @@ Tensor mamba_scan(Tensor delta, Tensor u, Tensor A, Tensor B, Tensor C) {
     tiles.push_back({c, nl::load(A(c, _), nl::float32), nl::zeros({c.size, S}, nl::float32)});
 
   for (Chunk t : nl::tiles(L, steps)) {
-    const auto b = broadcast_rows(B, t, lanes), c = broadcast_rows(C, t, lanes);
+    const Tensor b = broadcast_rows(B, t, lanes), c = broadcast_rows(C, t, lanes);
     for (const Channels &ch : tiles) {
       const int64_t P = ch.c.size;
       const auto rows = ds(0, P);
@@ -94,11 +92,11 @@ Tensor mamba_scan(Tensor delta, Tensor u, Tensor A, Tensor B, Tensor C) {
           {.dst = du, .data1 = dt, .data2 = nl::load(u(ch.c, t)), .op = nl::multiply});
       Tensor result = nl::ndarray({P, t.size}, y.dtype()), sum;
       for (int64_t s : nl::range(S)) {
-        Tensor h = scan(ch, s, dt, du, b[s](rows, _));
+        Tensor h = scan(ch, s, dt, du, b(rows, s));
         // Sums of states are float32; the last one is the result and has its dtype.
         Tensor next = s == S - 1 ? result : f32_tile(P, t.size);
         Tensor term = s == 0 ? next : f32_tile(P, t.size);
-        nisa::tensor_tensor({.dst = term, .data1 = h, .data2 = c[s](rows, _), .op = nl::multiply});
+        nisa::tensor_tensor({.dst = term, .data1 = h, .data2 = c(rows, s), .op = nl::multiply});
         if (s > 0)
           nisa::tensor_tensor({.dst = next, .data1 = sum, .data2 = term, .op = nl::add,
                                .engine = nisa::engine::gpsimd});

@@ -80,3 +80,30 @@ for dtype, bound in (("fp32", 4e-6), ("bf16", 4e-3), ("fp16", 5e-4)):
     for M, N in ((131, 1), (1, 1), (257, 2049), (2, 70000)):
         run(f"softmax {M}x{N}", "04_softmax:softmax", dtype, lambda rng: [3 * rng.standard_normal((M, N))],
             references.softmax, softmax_check(bound))
+
+
+# Norms.
+def norm_inputs(M, N, mean=0.0, deviation=1.0):
+    return lambda rng: [mean + deviation * rng.standard_normal((M, N)), rng.standard_normal((1, N)),
+                        rng.standard_normal((1, N))]
+
+
+def far_mean(rng):
+    return [1e4 + 1e-2 * rng.standard_normal((200, 4096)), np.ones((1, 4096)), np.zeros((1, 4096))]
+
+
+def outlier(rng):
+    x = rng.standard_normal((130, 3000))
+    x[:, 0] = 1e6
+    return [x, np.ones((1, 3000)), np.zeros((1, 3000))]
+
+
+run("layernorm mean 1e4, deviation 1e-2", "05_norm:layernorm", "fp32", far_mean, references.layernorm,
+    within(0, 1e-1), 0.0)
+run("layernorm first value 1e6", "05_norm:layernorm", "fp32", outlier, references.layernorm, within_l2(1e-4), 1e-5)
+for dtype, bound in (("fp32", 1e-5), ("bf16", 4e-3), ("fp16", 5e-4)):
+    for M, N in ((1, 1), (300, 1), (130, 513), (257, 2051), (3, 60001)):
+        run(f"rmsnorm {M}x{N}", "05_norm:rmsnorm", dtype, lambda rng: norm_inputs(M, N)(rng)[:2],
+            references.rmsnorm, within_l2(bound), 1e-5)
+        run(f"layernorm {M}x{N}", "05_norm:layernorm", dtype, norm_inputs(M, N, 3.0, 2.0), references.layernorm,
+            within_l2(bound), 1e-5)

@@ -18,6 +18,8 @@ EXAMPLES = [
     ("03_matmul:matmul_hoisted", ["130x150", "130x530"], []),
     ("03_matmul:matmul_blocked", ["130x550", "130x530"], []),
     ("04_softmax:softmax", ["130x2100"], []),
+    ("05_norm:rmsnorm", ["150x2100", "1x2100"], ["1e-5"]),
+    ("05_norm:layernorm", ["150x2100", "1x2100", "1x2100"], ["1e-5"]),
     ("06_attention:attention_fwd", ["20x150", "20x700", "700x20"], ["0.3"]),
     ("07_mamba:mamba_scan", ["130x600", "130x600", "130x3", "3x600", "3x600"], []),
     ("08_conv2d:conv2d_maxpool", ["2x130x9x11", "131x130x2x3", "131"], ["2"]),
