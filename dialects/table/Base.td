@@ -48,11 +48,12 @@ class EngineRec<string n, int v, string abbrev, int clock, string d> : Case<n, v
 
 class MemoryRec<string n, int v, string d> : Case<n, v, d>;
 
-class DtypeRec<string n, string cpp, int v, string mlir, int size, bit fp, string d>
+class DtypeRec<string n, string cpp, int v, string mlir, int size, bit fp, bit sgn, string d>
     : Case<n, v, d, cpp> {
   string mlirName = mlir; // spelling in !nisa.buf types and in assembler text
   int bytes = size;
   bit isFloat = fp;
+  bit isSigned = sgn;
 }
 
 //---- operators and functions -------------------------------------------------------------------===//

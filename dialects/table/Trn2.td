@@ -79,13 +79,18 @@ def Sbuf : MemoryRec<"sbuf", 0, "On-chip state buffer, partitioned">;
 def Psum : MemoryRec<"psum", 1, "Matmul accumulator memory, partitioned, in banks">;
 def Hbm : MemoryRec<"hbm", 2, "Device memory, one linear address space">;
 
-def Float32 : DtypeRec<"float32", "Float32", 0, "f32", 4, 1, "IEEE binary32">;
-def BFloat16 : DtypeRec<"bfloat16", "BFloat16", 1, "bf16", 2, 1, "1 sign, 8 exponent, 7 mantissa bits">;
-def Float16 : DtypeRec<"float16", "Float16", 2, "f16", 2, 1, "IEEE binary16">;
-def Int32 : DtypeRec<"int32", "Int32", 3, "i32", 4, 0, "two's complement">;
-def UInt8 : DtypeRec<"uint8", "UInt8", 4, "ui8", 1, 0, "unsigned byte; bool tensors are stored as it">;
+def Float32 : DtypeRec<"float32", "Float32", 0, "f32", 4, 1, 1, "IEEE binary32">;
+def BFloat16 : DtypeRec<"bfloat16", "BFloat16", 1, "bf16", 2, 1, 1, "1 sign, 8 exponent, 7 mantissa bits">;
+def Float16 : DtypeRec<"float16", "Float16", 2, "f16", 2, 1, 1, "IEEE binary16">;
+def Int32 : DtypeRec<"int32", "Int32", 3, "i32", 4, 0, 1, "two's complement">;
+def UInt8 : DtypeRec<"uint8", "UInt8", 4, "ui8", 1, 0, 0, "unsigned byte; bool tensors are stored as it">;
+def Int8 : DtypeRec<"int8", "Int8", 5, "i8", 1, 0, 1, "two's complement">;
+def Int16 : DtypeRec<"int16", "Int16", 6, "i16", 2, 0, 1, "two's complement">;
+def UInt16 : DtypeRec<"uint16", "UInt16", 7, "ui16", 2, 0, 0, "unsigned">;
+def UInt32 : DtypeRec<"uint32", "UInt32", 8, "ui32", 4, 0, 0, "unsigned">;
 
-defvar AnyDtype = [Float32, BFloat16, Float16, Int32, UInt8];
+// In the order of their numbers, which programs store: new ones come last.
+defvar AnyDtype = [Float32, BFloat16, Float16, Int32, UInt8, Int8, Int16, UInt16, UInt32];
 defvar FloatDtypes = [Float32, BFloat16, Float16];
 defvar OnChip = [Sbuf, Psum];
 

@@ -51,9 +51,10 @@ def TensorTensorInst : Inst<0x32, "tensor_tensor", [EngineVector, EngineGpsimd]>
     `dst[p, f] = round(op(data1[p, f], data2[p, f]))`. Arithmetic operators work in fp32; bitvec
     operators on raw bits of integer tiles of one width.
 
-    When all three tiles are int32, the operator is arithmetic, none lies in PSUM and no engine is named,
-    GpSimd computes on the integers themselves: add, subtract and multiply wrap, comparisons and logical
-    operators give 1 or 0. `power` always runs on GpSimd.
+    When all three tiles are int32 or uint32, the operator is arithmetic, none lies in PSUM and no engine is
+    named, GpSimd computes on the integers themselves: add, subtract and multiply wrap, comparisons and
+    logical operators give 1 or 0, maximum and minimum compare int32 with uint32 by value and saturate to
+    dst. `power` always runs on GpSimd, in fp32.
   }];
   let example = "nisa.tensor_tensor dst=%o[0+128, 0: 1x512] data1=%a[0+128, 0: 1x512] data2=%b[0+128, 0: 1x512] op=add";
   let operands = [Out<"dst", OnChip, AnyDtype, "P partitions x F elements">,

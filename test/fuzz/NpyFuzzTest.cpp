@@ -212,9 +212,9 @@ std::string faultOf(const HostArray &array, size_t fileBytes) {
 }
 
 TEST(NpyFuzz, EveryFileIsReadOrRefused) {
-  static constexpr std::optional<DType> casts[] = {std::nullopt,   std::nullopt,    std::nullopt,
-                                                   DType::Float32, DType::BFloat16, DType::Float16,
-                                                   DType::Int32,   DType::UInt8};
+  static constexpr std::optional<DType> casts[] = {
+      std::nullopt, std::nullopt, std::nullopt, DType::Float32, DType::BFloat16, DType::Float16,
+      DType::Int32, DType::UInt8, DType::Int8,  DType::Int16,   DType::UInt16,   DType::UInt32};
   const uint64_t seed = seedOfRun();
   Dice dice(seed);
   int accepted = 0, refused = 0;

@@ -64,12 +64,27 @@ struct SrcLoc {
 
 /// Element types. Engines compute in float32 and round once when they write; the dtype of the
 /// destination is the cast.
-enum class DType : uint8_t { float32, bfloat16, float16, int32, uint8 };
+enum class DType : uint8_t {
+  float32,
+  bfloat16,
+  float16,
+  int32,
+  uint8,
+  int8,
+  int16,
+  uint16,
+  uint32
+};
 inline constexpr DType float32 = DType::float32;   ///< 4 bytes
 inline constexpr DType bfloat16 = DType::bfloat16; ///< 2 bytes, 8 bits of exponent
 inline constexpr DType float16 = DType::float16;   ///< 2 bytes, 5 bits of exponent
 inline constexpr DType int32 = DType::int32;       ///< 4 bytes
 inline constexpr DType uint8 = DType::uint8;       ///< 1 byte; predicates too
+inline constexpr DType int8 = DType::int8;         ///< 1 byte
+inline constexpr DType int16 = DType::int16;       ///< 2 bytes
+inline constexpr DType uint16 = DType::uint16;     ///< 2 bytes; predicates too
+inline constexpr DType uint32 = DType::uint32;     ///< 4 bytes; predicates too
+inline constexpr DType bool_ = DType::uint8;       ///< stored as a byte that holds 0 or 1
 
 /// Where a tensor lives.
 enum class Buffer : uint8_t { sbuf, psum, private_hbm, shared_hbm };

@@ -41,8 +41,8 @@ public:
   double operator()(int64_t row, int64_t column) const {
     return (*this)[row * extents.back() + column];
   }
-  /// Writes an element: the value as float32, rounded to the dtype (int32: the value itself, which
-  /// must fit).
+  /// Writes an element: the value as float32, rounded to the dtype (int32 and uint32: the value
+  /// itself, which must fit).
   void set(int64_t i, double value);
   /// Equal dtype, shape and bits: NaN equals the same NaN, 0 does not equal -0.
   bool sameBits(const Array &other) const {

@@ -96,8 +96,14 @@ int64_t Array::size() const { return int64_t(bytes.size() / isa::bytesOf(toIsa(t
 double Array::operator[](int64_t i) const {
   unsigned width = isa::bytesOf(toIsa(type));
   const unsigned char *at = bytes.data() + i * width;
+  // Not every 32-bit integer is a float.
   if (type == DType::int32) {
     int32_t value;
+    std::memcpy(&value, at, sizeof(value));
+    return value;
+  }
+  if (type == DType::uint32) {
+    uint32_t value;
     std::memcpy(&value, at, sizeof(value));
     return value;
   }
@@ -111,6 +117,11 @@ void Array::set(int64_t i, double value) {
   unsigned char *at = bytes.data() + i * width;
   if (type == DType::int32) {
     int32_t whole = int32_t(value);
+    std::memcpy(at, &whole, sizeof(whole));
+    return;
+  }
+  if (type == DType::uint32) {
+    uint32_t whole = uint32_t(value);
     std::memcpy(at, &whole, sizeof(whole));
     return;
   }

@@ -126,6 +126,14 @@ std::string valueText(const HostArray &a, size_t i) {
     return fmt::format("{}", as(int32_t()));
   case isa::DType::UInt8:
     return fmt::format("{}", as(uint8_t()));
+  case isa::DType::Int8:
+    return fmt::format("{}", as(int8_t()));
+  case isa::DType::Int16:
+    return fmt::format("{}", as(int16_t()));
+  case isa::DType::UInt16:
+    return fmt::format("{}", as(uint16_t()));
+  case isa::DType::UInt32:
+    return fmt::format("{}", as(uint32_t()));
   }
   return "?";
 }

@@ -104,12 +104,6 @@ inline int64_t physicalStart(const InstView &view, unsigned operand) {
   return int64_t(view.tensors[operand].partitionBase) + view.access(operand).partitionStart;
 }
 
-/// Values an integer dtype holds.
-struct IntegerRange {
-  double low, high;
-};
-IntegerRange integerRange(DType dtype);
-
 //---- saturating arithmetic: program files may hold any number
 //--------------------------------------===//
 

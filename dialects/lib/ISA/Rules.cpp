@@ -77,13 +77,6 @@ int64_t fieldOf(const InstView &view, std::string_view name, unsigned word) {
   return field ? view.inst.fields[field->word + word] : 0;
 }
 
-IntegerRange integerRange(DType dtype) {
-  unsigned bits = 8 * bytesOf(dtype);
-  bool isUnsigned = name(dtype).front() == 'u';
-  double span = double(uint64_t(1) << bits);
-  return isUnsigned ? IntegerRange{0, span - 1} : IntegerRange{-span / 2, span / 2 - 1};
-}
-
 int64_t freeElementsSaturated(const Access &access) {
   int64_t n = 1;
   for (unsigned i = 0; i < access.rank; ++i)
@@ -151,10 +144,10 @@ Engine chooseTensorTensorEngine(const InstView &view) {
   AluOp op = aluField(view, "op");
   if (op == AluOp::Power)
     return Engine::Gpsimd;
-  bool allInt32 = true;
+  bool allWide = true;
   for (unsigned i = 0; i < view.desc.operands.size(); ++i)
-    allInt32 &= view.access(i).dtype == DType::Int32;
-  return allInt32 && !info(op).isBitvec && !anyInPsum(view) ? Engine::Gpsimd : Engine::Vector;
+    allWide &= isWideInteger(view.access(i).dtype);
+  return allWide && !info(op).isBitvec && !anyInPsum(view) ? Engine::Gpsimd : Engine::Vector;
 }
 
 Engine chooseTensorScalarEngine(const InstView &view) {

@@ -170,14 +170,14 @@ void tensorTensorEngine(const InstView &view, std::string_view id, const RuleSin
   if (info(op).isBitvec)
     return report(sink, id, -1, text(spelling, " runs on the Vector Engine only, not on GpSimd"),
                   "leave the engine unset, or use engine::vector");
-  bool allInt32 = true;
+  bool allWide = true;
   for (unsigned i = 0; i < view.desc.operands.size(); ++i)
-    allInt32 &= view.access(i).dtype == DType::Int32;
-  if (!allInt32 && op != AluOp::Add && op != AluOp::Multiply)
+    allWide &= isWideInteger(view.access(i).dtype);
+  if (!allWide && op != AluOp::Add && op != AluOp::Multiply)
     report(sink, id, -1,
            text("GpSimd runs tensor_tensor as add, multiply or power, and any "
                 "arithmetic operator when all three "
-                "tiles are int32, not as ",
+                "tiles are int32 or uint32, not as ",
                 spelling),
            "leave the engine unset, or use engine::vector");
 }

@@ -29,6 +29,11 @@ std::optional<uint32_t> valueOf(EnumCases cases, std::string_view name) {
 
 const DTypeInfo &info(DType t) { return kDTypes[unsigned(t)]; }
 
+IntegerRange integerRange(DType t) {
+  const double span = double(uint64_t(1) << 8 * bytesOf(t));
+  return info(t).isSigned ? IntegerRange{-span / 2, span / 2 - 1} : IntegerRange{0, span - 1};
+}
+
 std::optional<DType> parseDType(std::string_view text) {
   for (const EnumCase &c : dtypeCases())
     if (c.name == text || kDTypes[c.value].shortName == text)

@@ -67,7 +67,8 @@ void emitEnumTables(raw_ostream &os, const RecordKeeper &records) {
   for (const Record *c : records.getDef("DtypeEnum")->getValueAsListOfDefs("cases"))
     os << "    {" << quoted(c->getValueAsString("name")) << ", "
        << quoted(c->getValueAsString("mlirName")) << ", " << c->getValueAsInt("bytes") << ", "
-       << (c->getValueAsBit("isFloat") ? "true" : "false") << "},\n";
+       << (c->getValueAsBit("isFloat") ? "true" : "false") << ", "
+       << (c->getValueAsBit("isSigned") ? "true" : "false") << "},\n";
   os << "};\n\nstatic constexpr AluOpInfo kAluOps[] = {\n";
   for (const Record *c : records.getDef("AluOpEnum")->getValueAsListOfDefs("cases"))
     os << "    {" << quoted(c->getValueAsString("name")) << ", "

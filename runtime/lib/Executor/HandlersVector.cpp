@@ -33,13 +33,13 @@ Status kilnrt::execTensorTensor(Core &core, const Operation &op,
                                 const isa::TensorTensorArgs &args) {
   const ConstTile a = core.input(op, args.data1), b = core.input(op, args.data2);
   const Tile dst = core.output(op, args.dst);
-  const bool isInt32 =
-      a.dtype == DType::Int32 && b.dtype == DType::Int32 && dst.dtype == DType::Int32;
+  const bool isInteger =
+      isa::isWideInteger(a.dtype) && isa::isWideInteger(b.dtype) && isa::isWideInteger(dst.dtype);
   if (isa::info(args.op).isBitvec)
     tensorTensorBits(args.op, a, b, dst);
-  else if (op.engine == isa::Engine::Gpsimd && isInt32 && args.op != AluOp::Power)
-    tensorTensorInt32(args.op, a, b,
-                      dst); // GpSimd has integer units; the Vector Engine goes through fp32
+  else if (op.engine == isa::Engine::Gpsimd && isInteger && args.op != AluOp::Power)
+    tensorTensorIntegers(args.op, a, b,
+                         dst); // GpSimd has integer units; the Vector Engine goes through fp32
   else
     tensorTensor(args.op, a, b, dst);
   return Status::ok();

@@ -33,7 +33,8 @@ constexpr Generator kGenerators[] = {
     {"rand", TensorSource::Rand},   {"randn", TensorSource::Randn},
 };
 
-constexpr std::string_view kDTypes = "float32, bfloat16, float16, int32 and uint8";
+constexpr std::string_view kDTypes =
+    "float32, bfloat16, float16, int32, uint8, int8, int16, uint16 and uint32";
 
 Diagnostic usage(std::string message, std::string help) {
   return makeError(Fault::Usage, std::move(message), std::move(help));
@@ -65,20 +66,25 @@ bool endsWithNpy(std::string_view text) {
 //---- dtypes -------------------------------------------------------------===//
 
 /// Spellings beyond the instruction table's.
-constexpr std::pair<std::string_view, DType> kDTypeAliases[] = {
-    {"fp32", DType::Float32}, {"fp16", DType::Float16}, {"u8", DType::UInt8}};
+constexpr std::pair<std::string_view, DType> kDTypeAliases[] = {{"fp32", DType::Float32},
+                                                                {"fp16", DType::Float16},
+                                                                {"u8", DType::UInt8},
+                                                                {"u16", DType::UInt16},
+                                                                {"u32", DType::UInt32}};
 
 Diagnostic unknownDType(std::string_view text, std::string_view spelt) {
   const bool number = isDigits(spelt);
-  std::vector<std::string> known = {"f32",     "bf16",  "f16",  "i32",     "u8",
-                                    "ui8",     "fp32",  "fp16", "float32", "bfloat16",
-                                    "float16", "int32", "uint8"};
+  std::vector<std::string> known = {"f32",   "bf16", "f16",     "i32",      "u8",      "ui8",
+                                    "fp32",  "fp16", "float32", "bfloat16", "float16", "int32",
+                                    "uint8", "i8",   "i16",     "u16",      "u32",     "ui16",
+                                    "ui32",  "int8", "int16",   "uint16",   "uint32"};
   // Two letters are near everything.
   auto nearest = detail::nearestWord(spelt, known,
                                      spelt.size() < 3 ? 0 : std::min<size_t>(2, spelt.size() / 2));
-  std::string help = number    ? "a seed stands after the dtype, as in 'rand:4x4:f32:7'"
-                     : nearest ? fmt::format("did you mean '{}'?", *nearest)
-                               : "write 'f32', 'bf16', 'f16', 'i32' or 'u8'";
+  std::string help = number ? "a seed stands after the dtype, as in 'rand:4x4:f32:7'"
+                     : nearest
+                         ? fmt::format("did you mean '{}'?", *nearest)
+                         : "write 'f32', 'bf16', 'f16', 'i32', 'u8', 'i8', 'i16', 'u16' or 'u32'";
   return usage(
       fmt::format("'{}' has dtype '{}'; dtypes are {}", printable(text), printable(spelt), kDTypes),
       std::move(help));

@@ -35,12 +35,12 @@ constexpr TypeRow kTypes[] = {
     {NpyType::Float16, "f2", "float16", 2, DType::Float16},
     {NpyType::Float32, "f4", "float32", 4, DType::Float32},
     {NpyType::Float64, "f8", "float64", 8, DType::Float32},
-    {NpyType::Int8, "i1", "int8", 1, DType::Int32},
-    {NpyType::Int16, "i2", "int16", 2, DType::Int32},
+    {NpyType::Int8, "i1", "int8", 1, DType::Int8},
+    {NpyType::Int16, "i2", "int16", 2, DType::Int16},
     {NpyType::Int32, "i4", "int32", 4, DType::Int32},
     {NpyType::UInt8, "u1", "uint8", 1, DType::UInt8},
-    {NpyType::UInt16, "u2", "uint16", 2, DType::Int32},
-    {NpyType::UInt32, "u4", "uint32", 4, DType::Int32},
+    {NpyType::UInt16, "u2", "uint16", 2, DType::UInt16},
+    {NpyType::UInt32, "u4", "uint32", 4, DType::UInt32},
     {NpyType::Bool, "b1", "bool", 1, DType::UInt8},
 };
 const TypeRow &rowOf(NpyType type) { return kTypes[static_cast<size_t>(type)]; }

@@ -35,6 +35,14 @@ Encoding encodingOf(DType dtype, bool raw) {
     return {"<i4", false};
   case DType::UInt8:
     return {"|u1", false};
+  case DType::Int8:
+    return {"|i1", false};
+  case DType::Int16:
+    return {"<i2", false};
+  case DType::UInt16:
+    return {"<u2", false};
+  case DType::UInt32:
+    return {"<u4", false};
   }
   return {"", false};
 }

@@ -127,12 +127,11 @@ ValueRange rangeOf(DType dtype) {
     return {-0x1.fep127, 0x1.fep127};
   case DType::Float16:
     return {-65504, 65504};
-  case DType::Int32:
-    return {std::numeric_limits<int32_t>::min(), std::numeric_limits<int32_t>::max()};
-  case DType::UInt8:
-    return {0, std::numeric_limits<uint8_t>::max()};
+  default:
+    break;
   }
-  return {0, 0};
+  const kiln::isa::IntegerRange integers = kiln::isa::integerRange(dtype);
+  return {integers.low, integers.high};
 }
 
 bool holdsIntegersTo(DType dtype, double value) {
@@ -143,11 +142,9 @@ bool holdsIntegersTo(DType dtype, double value) {
     return value <= 0x1p8;
   case DType::Float16:
     return value <= 0x1p11;
-  case DType::Int32:
-  case DType::UInt8:
+  default:
     return value <= rangeOf(dtype).high;
   }
-  return false;
 }
 
 void widen(DType dtype, const std::byte *source, std::span<double> out) {
@@ -163,6 +160,14 @@ void widen(DType dtype, const std::byte *source, std::span<double> out) {
     return widenAll<int32_t>(source, out, same);
   case DType::UInt8:
     return widenAll<uint8_t>(source, out, same);
+  case DType::Int8:
+    return widenAll<int8_t>(source, out, same);
+  case DType::Int16:
+    return widenAll<int16_t>(source, out, same);
+  case DType::UInt16:
+    return widenAll<uint16_t>(source, out, same);
+  case DType::UInt32:
+    return widenAll<uint32_t>(source, out, same);
   }
 }
 
@@ -178,6 +183,14 @@ void narrow(DType dtype, std::span<const double> values, std::byte *target) {
     return narrowAll(values, target, saturate<int32_t>);
   case DType::UInt8:
     return narrowAll(values, target, saturate<uint8_t>);
+  case DType::Int8:
+    return narrowAll(values, target, saturate<int8_t>);
+  case DType::Int16:
+    return narrowAll(values, target, saturate<int16_t>);
+  case DType::UInt16:
+    return narrowAll(values, target, saturate<uint16_t>);
+  case DType::UInt32:
+    return narrowAll(values, target, saturate<uint32_t>);
   }
 }
 

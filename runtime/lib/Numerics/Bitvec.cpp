@@ -1,4 +1,4 @@
-//===- Bitvec.cpp - operators on raw integers and on native int32 -----------------------------===//
+//===- Bitvec.cpp - operators on raw integers and on native integers --------------------------===//
 //
 // Plain loops: the compiler vectorises them for the baseline, and integer operations have one
 // result everywhere.
@@ -9,10 +9,12 @@
 #include "kilnrt/Numerics/Convert.h"
 #include "kilnrt/Numerics/Fold.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
 using kiln::isa::AluOp;
+using kiln::isa::DType;
 
 namespace kilnrt {
 namespace {
@@ -143,22 +145,28 @@ uint32_t foldBitvec(AluOp op, unsigned bytes, const std::byte *data, int64_t str
   return foldLoop<uint32_t>(op, data, strideBytes, n, acc);
 }
 
-int32_t applyAluInt32(AluOp op, int32_t x, int32_t y) {
-  // Wrapping arithmetic is unsigned arithmetic.
-  const uint32_t ux = uint32_t(x), uy = uint32_t(y);
+namespace {
+
+/// The value of an int32 or uint32 of these bits.
+int64_t valueOf(DType type, uint32_t bits) {
+  return type == DType::UInt32 ? int64_t(bits) : int64_t(int32_t(bits));
+}
+
+/// `value`, saturated to int32 or uint32.
+uint32_t saturated(DType type, int64_t value) {
+  const kiln::isa::IntegerRange range = kiln::isa::integerRange(type);
+  return uint32_t(std::clamp(value, int64_t(range.low), int64_t(range.high)));
+}
+
+/// Operators that are not modular arithmetic, on exact values.
+int64_t applyExact(AluOp op, int64_t x, int64_t y) {
   switch (op) {
   case AluOp::None:
     return x;
-  case AluOp::Add:
-    return int32_t(ux + uy);
-  case AluOp::Subtract:
-    return int32_t(ux - uy);
-  case AluOp::Multiply:
-    return int32_t(ux * uy);
   case AluOp::Maximum:
-    return x > y ? x : y;
+    return std::max(x, y);
   case AluOp::Minimum:
-    return x < y ? x : y;
+    return std::min(x, y);
   case AluOp::Equal:
     return x == y;
   case AluOp::NotEqual:
@@ -177,32 +185,57 @@ int32_t applyAluInt32(AluOp op, int32_t x, int32_t y) {
     return x != 0 || y != 0;
   case AluOp::LogicalXor:
     return (x != 0) != (y != 0);
-  case AluOp::Abs:
-    return int32_t(x < 0 ? 0u - ux : ux);
-  case AluOp::Power:
-  case AluOp::Rsqrt:
-  case AluOp::Reciprocal:
-    return floatToInt32(applyAlu(op, int32ToFloat(x), int32ToFloat(y)));
   default:
-    assert(false && "not an arithmetic operator");
+    assert(false && "not an operator on exact integers");
     return x;
   }
 }
 
-void aluInt32Row(AluOp op, const int32_t *x, const int32_t *y, int32_t *out, size_t n) {
-  const auto loop = [&](auto f) {
-    for (size_t i = 0; i < n; ++i)
-      out[i] = f(x[i], y[i]);
-  };
+} // namespace
+
+uint32_t applyAluInteger(AluOp op, DType xType, uint32_t x, DType yType, uint32_t y,
+                         DType resultType) {
   switch (op) {
   case AluOp::Add:
-    return loop([](int32_t a, int32_t b) { return applyAluInt32(AluOp::Add, a, b); });
+    return x + y;
   case AluOp::Subtract:
-    return loop([](int32_t a, int32_t b) { return applyAluInt32(AluOp::Subtract, a, b); });
+    return x - y;
   case AluOp::Multiply:
-    return loop([](int32_t a, int32_t b) { return applyAluInt32(AluOp::Multiply, a, b); });
+    return x * y;
+  case AluOp::Abs:
+    return valueOf(xType, x) < 0 ? 0u - x : x;
+  case AluOp::Power:
+  case AluOp::Rsqrt:
+  case AluOp::Reciprocal: {
+    const float result = applyAlu(op, float(valueOf(xType, x)), float(valueOf(yType, y)));
+    return resultType == DType::UInt32 ? floatToUint32(result) : uint32_t(floatToInt32(result));
+  }
   default:
-    return loop([op](int32_t a, int32_t b) { return applyAluInt32(op, a, b); });
+    return saturated(resultType, applyExact(op, valueOf(xType, x), valueOf(yType, y)));
+  }
+}
+
+void aluIntegerRow(AluOp op, DType xType, const std::byte *x, DType yType, const std::byte *y,
+                   DType resultType, std::byte *out, size_t n) {
+  const Source<uint32_t> left{x, 0}, right{y, 0};
+  const auto loop = [&](auto f) {
+    for (size_t i = 0; i < n; ++i) {
+      const uint32_t result = f(left[i], right[i]);
+      std::memcpy(out + i * sizeof(result), &result, sizeof(result));
+    }
+  };
+  // Modular arithmetic has no sign, and a constant operator lets each loop be vectorised.
+  switch (op) {
+  case AluOp::Add:
+    return loop([](uint32_t a, uint32_t b) { return a + b; });
+  case AluOp::Subtract:
+    return loop([](uint32_t a, uint32_t b) { return a - b; });
+  case AluOp::Multiply:
+    return loop([](uint32_t a, uint32_t b) { return a * b; });
+  default:
+    return loop([&](uint32_t a, uint32_t b) {
+      return applyAluInteger(op, xType, a, yType, b, resultType);
+    });
   }
 }
 

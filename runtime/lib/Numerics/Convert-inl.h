@@ -24,6 +24,11 @@ using DU8 = hn::Rebind<uint8_t, DF>;
 using VU16 = hn::Vec<DU16>;
 using VU8 = hn::Vec<DU8>;
 using VI32 = hn::Vec<DFI>;
+using VU32 = hn::Vec<DFU>;
+using DI16 = hn::Rebind<int16_t, DF>;
+using DI8 = hn::Rebind<int8_t, DF>;
+using VI16 = hn::Vec<DI16>;
+using VI8 = hn::Vec<DI8>;
 
 // Defined anew for every target.
 #undef KILNRT_HARDWARE_FP16
@@ -117,12 +122,41 @@ HWY_INLINE VI32 narrowInt32(F x) {
   return hn::IfThenElse(hn::RebindMask(di, tooLarge), hn::Set(di, 0x7FFFFFFF), nearestInt(bounded));
 }
 
-HWY_INLINE F widenUint8(VU8 x) { return hn::ConvertTo(DF(), hn::PromoteTo(DFI(), x)); }
+HWY_INLINE F widenUint32(VU32 x) {
+  // Two exact halves, one rounding. Highway converts signed integers only on some targets.
+  const DFU du;
+  const DFI di;
+  const F high = hn::ConvertTo(DF(), hn::BitCast(di, hn::ShiftRight<16>(x)));
+  const F low = hn::ConvertTo(DF(), hn::BitCast(di, hn::And(x, hn::Set(du, 0xFFFF))));
+  return hn::Add(hn::Mul(high, setF(0x1p16f)), low);
+}
 
-HWY_INLINE VU8 narrowUint8(F x) {
+HWY_INLINE VU32 narrowUint32(F x) {
+  const DFU du;
   const F number = hn::IfThenElseZero(hn::Eq(x, x), x);
-  const F bounded = hn::Min(hn::Max(number, setF(0.0f)), setF(255.0f));
-  return hn::DemoteTo(DU8(), nearestInt(bounded));
+  const auto tooLarge = hn::Ge(number, setF(0x1p32f));
+  const F bounded = hn::Min(hn::Max(number, setF(0.0f)), setF(0x1.fffffep31f));
+  // From 2^31 on floats are integers: the top bit is taken off and put back.
+  const auto isHigh = hn::Ge(bounded, setF(0x1p31f));
+  const F rest = hn::IfThenElse(isHigh, hn::Sub(bounded, setF(0x1p31f)), bounded);
+  const auto top = hn::IfThenElseZero(hn::RebindMask(du, isHigh), hn::Set(du, 0x80000000u));
+  const auto bits = hn::Or(hn::BitCast(du, nearestInt(rest)), top);
+  return hn::IfThenElse(hn::RebindMask(du, tooLarge), hn::Set(du, 0xFFFFFFFFu), bits);
+}
+
+/// 8 and 16-bit integers of any sign.
+template <class V>
+HWY_INLINE F widenSmall(V x) {
+  return hn::ConvertTo(DF(), hn::PromoteTo(DFI(), x));
+}
+
+template <class D>
+HWY_INLINE hn::Vec<D> narrowSmall(F x) {
+  using T = hn::TFromD<D>;
+  const F number = hn::IfThenElseZero(hn::Eq(x, x), x);
+  const F bounded =
+      hn::Min(hn::Max(number, setF(float(hwy::LimitsMin<T>()))), setF(float(hwy::LimitsMax<T>())));
+  return hn::DemoteTo(D(), nearestInt(bounded));
 }
 
 } // namespace HWY_NAMESPACE

@@ -10,17 +10,30 @@
 #include "ConvertKernels.h"
 
 #include <cstring>
+#include <limits>
 
 using kiln::isa::DType;
 
 namespace kilnrt {
 namespace {
 
-/// The integer nearest to x, ties to even, for |x| <= 2^31.
+/// The integer nearest to x, ties to even, for |x| <= 2^32.
 int64_t nearestInteger(float x) {
   // 1.5 * 2^52 has an ulp of 1: the addition rounds, and the low bits hold the integer.
   const double shifted = double(x) + 0x1.8p52;
   return std::bit_cast<int64_t>(shifted) - std::bit_cast<int64_t>(0x1.8p52);
+}
+
+/// x rounded and saturated to a type whose limits are floats.
+template <typename T>
+T saturate(float x) {
+  constexpr float low = float(std::numeric_limits<T>::min()),
+                  high = float(std::numeric_limits<T>::max());
+  if (x != x)
+    return 0;
+  if (x <= low)
+    return std::numeric_limits<T>::min();
+  return x >= high ? std::numeric_limits<T>::max() : T(nearestInteger(x));
 }
 
 template <typename T>
@@ -83,11 +96,18 @@ int32_t floatToInt32(float x) {
 
 float int32ToFloat(int32_t x) { return float(x); }
 
-uint8_t floatToUint8(float x) {
+uint32_t floatToUint32(float x) {
   if (!(x > 0.0f))
     return 0;
-  return x >= 255.0f ? 255 : uint8_t(nearestInteger(x));
+  return x >= 0x1p32f ? UINT32_MAX : uint32_t(nearestInteger(x));
 }
+
+float uint32ToFloat(uint32_t x) { return float(x); }
+
+int16_t floatToInt16(float x) { return saturate<int16_t>(x); }
+uint16_t floatToUint16(float x) { return saturate<uint16_t>(x); }
+int8_t floatToInt8(float x) { return saturate<int8_t>(x); }
+uint8_t floatToUint8(float x) { return saturate<uint8_t>(x); }
 
 float loadElement(DType type, const std::byte *src) {
   switch (type) {
@@ -101,6 +121,14 @@ float loadElement(DType type, const std::byte *src) {
     return int32ToFloat(read<int32_t>(src));
   case DType::UInt8:
     return float(read<uint8_t>(src));
+  case DType::Int8:
+    return float(read<int8_t>(src));
+  case DType::Int16:
+    return float(read<int16_t>(src));
+  case DType::UInt16:
+    return float(read<uint16_t>(src));
+  case DType::UInt32:
+    return uint32ToFloat(read<uint32_t>(src));
   }
   return 0.0f;
 }
@@ -117,6 +145,14 @@ void storeElement(DType type, float x, std::byte *dst) {
     return write(dst, floatToInt32(x));
   case DType::UInt8:
     return write(dst, floatToUint8(x));
+  case DType::Int8:
+    return write(dst, floatToInt8(x));
+  case DType::Int16:
+    return write(dst, floatToInt16(x));
+  case DType::UInt16:
+    return write(dst, floatToUint16(x));
+  case DType::UInt32:
+    return write(dst, floatToUint32(x));
   }
 }
 

@@ -41,8 +41,14 @@ struct WidenFp16 {
 struct WidenInt32 {
   HWY_INLINE F operator()(VI32 x) const { return widenInt32(x); }
 };
-struct WidenUint8 {
-  HWY_INLINE F operator()(VU8 x) const { return widenUint8(x); }
+struct WidenUint32 {
+  HWY_INLINE F operator()(VU32 x) const { return widenUint32(x); }
+};
+struct WidenSmall {
+  template <class V>
+  HWY_INLINE F operator()(V x) const {
+    return widenSmall(x);
+  }
 };
 struct NarrowBf16 {
   HWY_INLINE VU16 operator()(F x) const { return narrowBf16(x); }
@@ -53,8 +59,12 @@ struct NarrowFp16 {
 struct NarrowInt32 {
   HWY_INLINE VI32 operator()(F x) const { return narrowInt32(x); }
 };
-struct NarrowUint8 {
-  HWY_INLINE VU8 operator()(F x) const { return narrowUint8(x); }
+struct NarrowUint32 {
+  HWY_INLINE VU32 operator()(F x) const { return narrowUint32(x); }
+};
+template <class D>
+struct NarrowSmall {
+  HWY_INLINE hn::Vec<D> operator()(F x) const { return narrowSmall<D>(x); }
 };
 
 void widen(DType type, const void *src, float *out, size_t n) {
@@ -67,7 +77,15 @@ void widen(DType type, const void *src, float *out, size_t n) {
   case DType::Int32:
     return convertRow(DFI(), static_cast<const int32_t *>(src), d, out, n, WidenInt32());
   case DType::UInt8:
-    return convertRow(DU8(), static_cast<const uint8_t *>(src), d, out, n, WidenUint8());
+    return convertRow(DU8(), static_cast<const uint8_t *>(src), d, out, n, WidenSmall());
+  case DType::Int8:
+    return convertRow(DI8(), static_cast<const int8_t *>(src), d, out, n, WidenSmall());
+  case DType::Int16:
+    return convertRow(DI16(), static_cast<const int16_t *>(src), d, out, n, WidenSmall());
+  case DType::UInt16:
+    return convertRow(DU16(), static_cast<const uint16_t *>(src), d, out, n, WidenSmall());
+  case DType::UInt32:
+    return convertRow(DFU(), static_cast<const uint32_t *>(src), d, out, n, WidenUint32());
   case DType::Float32:
     break;
   }
@@ -83,7 +101,15 @@ void narrow(DType type, const float *in, void *dst, size_t n) {
   case DType::Int32:
     return convertRow(d, in, DFI(), static_cast<int32_t *>(dst), n, NarrowInt32());
   case DType::UInt8:
-    return convertRow(d, in, DU8(), static_cast<uint8_t *>(dst), n, NarrowUint8());
+    return convertRow(d, in, DU8(), static_cast<uint8_t *>(dst), n, NarrowSmall<DU8>());
+  case DType::Int8:
+    return convertRow(d, in, DI8(), static_cast<int8_t *>(dst), n, NarrowSmall<DI8>());
+  case DType::Int16:
+    return convertRow(d, in, DI16(), static_cast<int16_t *>(dst), n, NarrowSmall<DI16>());
+  case DType::UInt16:
+    return convertRow(d, in, DU16(), static_cast<uint16_t *>(dst), n, NarrowSmall<DU16>());
+  case DType::UInt32:
+    return convertRow(d, in, DFU(), static_cast<uint32_t *>(dst), n, NarrowUint32());
   case DType::Float32:
     break;
   }

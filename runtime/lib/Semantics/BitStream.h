@@ -13,7 +13,7 @@
 
 namespace kilnrt {
 
-/// The integer at `address`, sign-extended from int32, zero-extended from uint8, as a bit pattern.
+/// The bits of the integer at `address`, zero-extended.
 inline uint32_t loadInteger(DType dtype, const std::byte *address) {
   uint32_t bits = 0; // little-endian hosts only, as program files are
   std::memcpy(&bits, address, kiln::isa::bytesOf(dtype));

@@ -41,16 +41,15 @@ void kilnrt::tensorTensor(AluOp op, const ConstTile &a, const ConstTile &b, cons
   });
 }
 
-void kilnrt::tensorTensorInt32(AluOp op, const ConstTile &a, const ConstTile &b, const Tile &dst) {
+void kilnrt::tensorTensorIntegers(AluOp op, const ConstTile &a, const ConstTile &b,
+                                  const Tile &dst) {
   BitReader x(a), y(b);
   BitWriter out(dst);
   alignas(8) std::byte xs[kChunkElements * 4], ys[kChunkElements * 4];
   forEachChunk(dst, [&](int64_t, int64_t n) {
     const std::byte *left = x.read(xs, n), *right = y.read(ys, n);
     std::byte *result = out.target(xs, n);
-    aluInt32Row(op, reinterpret_cast<const int32_t *>(left),
-                reinterpret_cast<const int32_t *>(right), reinterpret_cast<int32_t *>(result),
-                size_t(n));
+    aluIntegerRow(op, a.dtype, left, b.dtype, right, dst.dtype, result, size_t(n));
     out.write(result, n);
   });
 }

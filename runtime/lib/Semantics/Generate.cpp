@@ -6,6 +6,7 @@
 #include "kilnrt/Numerics/Convert.h"
 #include "kilnrt/Semantics/Rows.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <vector>
@@ -32,13 +33,12 @@ static uint32_t encodeValue(DType dtype, double value) {
   std::byte bytes[4] = {};
   if (dtype == DType::Float32)
     storeElement(dtype, canonicalNan(float(value)), bytes);
-  else if (dtype == DType::Int32) {
-    // Saturated in double: not every int32 is a float.
+  else if (!kiln::isa::isFloat(dtype)) {
+    // Saturated in double: not every 32-bit integer is a float.
+    const kiln::isa::IntegerRange range = kiln::isa::integerRange(dtype);
     const double rounded = std::isnan(value) ? 0 : std::nearbyint(value);
-    const int32_t integer = rounded >= double(INT32_MAX)   ? INT32_MAX
-                            : rounded <= double(INT32_MIN) ? INT32_MIN
-                                                           : int32_t(rounded);
-    std::memcpy(bytes, &integer, sizeof(integer));
+    const int64_t integer = int64_t(std::clamp(rounded, range.low, range.high));
+    std::memcpy(bytes, &integer, kiln::isa::bytesOf(dtype));
   } else
     storeElement(dtype, toOdd(value), bytes);
   uint32_t bits;

@@ -14,8 +14,10 @@ using namespace kilnrt::test;
 
 namespace {
 
-constexpr DType kAllTypes[] = {DType::Float32, DType::BFloat16, DType::Float16, DType::Int32,
-                               DType::UInt8};
+constexpr DType kAllTypes[] = {DType::Float32, DType::BFloat16, DType::Float16,
+                               DType::Int32,   DType::UInt8,    DType::Int8,
+                               DType::Int16,   DType::UInt16,   DType::UInt32};
+constexpr size_t kTypes = std::size(kAllTypes);
 /// Partitions and free elements.
 constexpr std::pair<int64_t, int64_t> kShapes[] = {{128, 1}, {33, 3}, {7, 100}, {1, 5}};
 
@@ -174,12 +176,15 @@ TEST_F(TileTest, MemsetRoundsTheValueOnce) {
   // 1 + 2^-8 + 2^-40 is above the tie of bfloat16 that fp32 would make of it.
   const double value = 1 + 0x1p-8 + 0x1p-40;
   std::vector<std::pair<DType, double>> cases = {
-      {DType::BFloat16, value},     {DType::Float16, 1 + 0x1p-11 + 0x1p-40},
-      {DType::Float32, value},      {DType::BFloat16, -0.0},
-      {DType::Float32, NAN},        {DType::Float16, 65519.999999999},
-      {DType::Float16, 0x1.8p-25},  {DType::Float16, -65520.0},
-      {DType::Int32, 2147483647.0}, {DType::Int32, -2147483648.0},
-      {DType::Int32, 16777217.0},   {DType::UInt8, 255}};
+      {DType::BFloat16, value},      {DType::Float16, 1 + 0x1p-11 + 0x1p-40},
+      {DType::Float32, value},       {DType::BFloat16, -0.0},
+      {DType::Float32, NAN},         {DType::Float16, 65519.999999999},
+      {DType::Float16, 0x1.8p-25},   {DType::Float16, -65520.0},
+      {DType::Int32, 2147483647.0},  {DType::Int32, -2147483648.0},
+      {DType::Int32, 16777217.0},    {DType::UInt8, 255},
+      {DType::UInt32, 4294967295.0}, {DType::UInt32, 16777217.0},
+      {DType::Int8, -128},           {DType::Int16, -32768},
+      {DType::UInt16, 65535}};
   for (auto [dtype, v] : cases) {
     const uint32_t dst = b.sbuf("d", dtype, {5, 2, 3});
     b.memset(b.all(dst), 0);
@@ -202,6 +207,10 @@ TEST_F(TileTest, IotaWrapsInInt32SaturatesAndRoundsOnce) {
   };
   const Case cases[] = {{DType::Int32, 100, -7, 2147483000, 1000},
                         {DType::UInt8, 40, -1, -20, 30},
+                        {DType::Int8, 60, -1, -150, 30},
+                        {DType::Int16, 40000, 1, -50000, 11},
+                        {DType::UInt16, 40000, 1, -20000, 11},
+                        {DType::UInt32, 16777217, -1, -16777216, 2147483000},
                         {DType::BFloat16, 1, 65537, 16842753, -3},
                         {DType::Float32, 16777216, 1, 1, 5},
                         {DType::Float16, 20000, 1, -30000, 11}};
@@ -246,8 +255,8 @@ TEST_F(TileTest, TensorTensorComputesInFp32AndRoundsOnce) {
   for (AluOp op : ops)
     for (auto [p, f] : kShapes) {
       // Types and memories take turns, so that all of them meet.
-      const DType left = kAllTypes[turn % 5], right = kAllTypes[turn / 2 % 5],
-                  out = kAllTypes[turn / 3 % 5];
+      const DType left = kAllTypes[turn % kTypes], right = kAllTypes[turn / 2 % kTypes],
+                  out = kAllTypes[turn / 3 % kTypes];
       const Memory memory = turn % 4 == 0 ? Memory::Psum : Memory::Sbuf;
       Case c{op,
              out,
@@ -306,6 +315,29 @@ TEST_F(TileTest, TensorTensorOnGpSimdIsExactOnInt32AndOnVectorIsNot) {
   EXPECT_EQ(results[4], (std::vector<uint32_t>{0x7FFFFFFF, 16777216, 0x80000000, 140000, 0}));
 }
 
+TEST_F(TileTest, TensorTensorOnGpSimdComparesInt32WithUint32ByValue) {
+  const std::vector<uint32_t> x = {0xFFFFFFFF, 5, 0x80000000}, y = {0, 0x80000000, 0x80000000};
+  const uint32_t a = load("a", DType::Int32, {1, 3}, x);
+  const uint32_t c = load("c", DType::UInt32, {1, 3}, y);
+  const std::pair<AluOp, DType> cases[] = {{AluOp::Less, DType::Int32},
+                                           {AluOp::Maximum, DType::UInt32},
+                                           {AluOp::Maximum, DType::Int32},
+                                           {AluOp::Subtract, DType::UInt32}};
+  for (auto [op, dtype] : cases) {
+    const uint32_t dst = b.sbuf("d", dtype, {1, 3});
+    b.add(Engine::Gpsimd, Opcode::TensorTensor, {b.all(dst), b.all(a), b.all(c)})
+        .inst.setWord("op", int64_t(op));
+    store(dst);
+  }
+
+  const auto results = run();
+
+  EXPECT_EQ(results[0], (std::vector<uint32_t>{1, 1, 1}));
+  EXPECT_EQ(results[1], (std::vector<uint32_t>{0, 0x80000000, 0x80000000}));
+  EXPECT_EQ(results[2], (std::vector<uint32_t>{0, 0x7FFFFFFF, 0x7FFFFFFF}));
+  EXPECT_EQ(results[3], (std::vector<uint32_t>{0xFFFFFFFF, 0x80000005, 0}));
+}
+
 TEST_F(TileTest, BitvecOperatorsWorkOnRawBitsOfOneWidth) {
   const AluOp ops[] = {AluOp::BitwiseAnd, AluOp::BitwiseOr, AluOp::BitwiseXor, AluOp::LeftShift,
                        AluOp::RightShift};
@@ -316,7 +348,8 @@ TEST_F(TileTest, BitvecOperatorsWorkOnRawBitsOfOneWidth) {
   };
   std::vector<Case> cases;
   for (AluOp op : ops)
-    for (DType dtype : {DType::Int32, DType::UInt8})
+    for (DType dtype :
+         {DType::Int32, DType::UInt8, DType::Int8, DType::Int16, DType::UInt16, DType::UInt32})
       for (auto [p, f] : kShapes) {
         Case c{op, 8u * isa::bytesOf(dtype), samples(dtype, size_t(p * f), 3), {}};
         for (size_t e = 0; e < c.x.size(); ++e)
@@ -365,7 +398,7 @@ TEST_F(TileTest, TensorScalarAppliesTwoStagesWithImmediatesOrColumns) {
                bool(flags & 2) && op1 != AluOp::None,
                bool(flags & 4) && !isUnary,
                bool(flags & 8) && op1 != AluOp::None,
-               kAllTypes[turn++ % 5],
+               kAllTypes[turn++ % kTypes],
                p,
                f,
                {},

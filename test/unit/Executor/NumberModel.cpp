@@ -76,18 +76,40 @@ double saturate(double value, double low, double high) {
 } // namespace
 
 uint32_t kilnrt::test::encode(DType dtype, double value) {
-  if (dtype == DType::Int32)
+  switch (dtype) {
+  case DType::Int32:
     return uint32_t(int32_t(saturate(value, -2147483648.0, 2147483647.0)));
-  if (dtype == DType::UInt8)
+  case DType::UInt32:
+    return uint32_t(saturate(value, 0, 4294967295.0));
+  case DType::Int16:
+    return uint16_t(int16_t(saturate(value, -32768, 32767)));
+  case DType::UInt16:
+    return uint32_t(saturate(value, 0, 65535));
+  case DType::Int8:
+    return uint8_t(int8_t(saturate(value, -128, 127)));
+  case DType::UInt8:
     return uint32_t(saturate(value, 0, 255));
+  default:
+    break;
+  }
   return encodeFloat(formatOf(dtype), value);
 }
 
 double kilnrt::test::decode(DType dtype, uint32_t bits) {
-  if (dtype == DType::Int32)
+  switch (dtype) {
+  case DType::Int32:
     return int32_t(bits);
-  if (dtype == DType::UInt8)
+  case DType::Int16:
+    return bits >= 0x8000 ? double(bits) - 0x10000 : bits;
+  case DType::Int8:
+    return bits >= 0x80 ? double(bits) - 0x100 : bits;
+  case DType::UInt32:
+  case DType::UInt16:
+  case DType::UInt8:
     return bits;
+  default:
+    break;
+  }
   return decodeFloat(formatOf(dtype), bits);
 }
 
@@ -126,8 +148,39 @@ static std::vector<uint32_t> specials(DType dtype) {
     return {0, 1, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000, 0x01000001, 0xFEFFFFFF, 255, 256, 0xDBDBDBDB};
   case DType::UInt8:
     return {0, 1, 127, 128, 254, 255};
+  case DType::Int8:
+    return {0, 1, 0xFF, 0x7F, 0x80, 0x81};
+  case DType::Int16:
+    return {0, 1, 0xFFFF, 0x7FFF, 0x8000, 0x0101, 0xFF00};
+  case DType::UInt16:
+    return {0, 1, 0xFFFF, 0x7FFF, 0x8000, 0x8001, 256};
+  case DType::UInt32:
+    return {0,          1,          0xFFFFFFFF, 0x7FFFFFFF, 0x80000000,
+            0x80000081, 0x01000001, 0xFFFFFF80, 0xFFFFFF7F};
   }
   return {};
+}
+
+/// Moderate values of a dtype lie between plus and minus this.
+static double scaleOf(DType dtype) {
+  switch (dtype) {
+  case DType::Int32:
+  case DType::UInt32:
+    return 1e6;
+  case DType::Int16:
+  case DType::UInt16:
+    return 32767;
+  case DType::UInt8:
+    return 255;
+  case DType::Int8:
+    return 127;
+  default:
+    return 8;
+  }
+}
+
+static bool isUnsigned(DType dtype) {
+  return dtype == DType::UInt8 || dtype == DType::UInt16 || dtype == DType::UInt32;
 }
 
 std::vector<uint32_t> kilnrt::test::samples(DType dtype, size_t count, uint64_t seed) {
@@ -135,8 +188,8 @@ std::vector<uint32_t> kilnrt::test::samples(DType dtype, size_t count, uint64_t 
   std::mt19937_64 random(seed);
   while (bits.size() < count) {
     const double unit = double(random() >> 11) * 0x1p-53 * 2 - 1;
-    const double scale = dtype == DType::UInt8 ? 255 : dtype == DType::Int32 ? 1e6 : 8;
-    bits.push_back(encode(dtype, dtype == DType::UInt8 ? std::fabs(unit) * scale : unit * scale));
+    const double scale = scaleOf(dtype);
+    bits.push_back(encode(dtype, isUnsigned(dtype) ? std::fabs(unit) * scale : unit * scale));
   }
   bits.resize(count);
   return bits;

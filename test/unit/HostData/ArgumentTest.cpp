@@ -113,7 +113,10 @@ TEST(ArgumentGenerator, TakesEveryNameOfADType) {
       {"bf16", DType::BFloat16}, {"bfloat16", DType::BFloat16}, {"f16", DType::Float16},
       {"fp16", DType::Float16},  {"float16", DType::Float16},   {"i32", DType::Int32},
       {"int32", DType::Int32},   {"u8", DType::UInt8},          {"ui8", DType::UInt8},
-      {"uint8", DType::UInt8}};
+      {"uint8", DType::UInt8},   {"i8", DType::Int8},           {"int8", DType::Int8},
+      {"i16", DType::Int16},     {"int16", DType::Int16},       {"u16", DType::UInt16},
+      {"ui16", DType::UInt16},   {"uint16", DType::UInt16},     {"u32", DType::UInt32},
+      {"ui32", DType::UInt32},   {"uint32", DType::UInt32}};
 
   for (auto [name, dtype] : names)
     EXPECT_EQ(parseTensor("ones:2:" + std::string(name)).dtype, dtype) << name;
@@ -206,7 +209,8 @@ TEST_P(ArgumentReject, SaysWhy) {
 }
 
 const std::string kShapeHelp = "a shape is extents joined by 'x', as in '512x256'";
-const std::string kAllDTypes = "dtypes are float32, bfloat16, float16, int32 and uint8";
+const std::string kAllDTypes =
+    "dtypes are float32, bfloat16, float16, int32, uint8, int8, int16, uint16 and uint32";
 const std::string kGenerators = "generators are 'zeros', 'ones', 'iota', 'rand' and 'randn'";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -269,9 +273,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Wrong{"rand:4x4:bf61", "'rand:4x4:bf61' has dtype 'bf61'; " + kAllDTypes,
                           "did you mean 'bf16'?"},
                     Wrong{"rand:4x4:double", "'rand:4x4:double' has dtype 'double'; " + kAllDTypes,
-                          "write 'f32', 'bf16', 'f16', 'i32' or 'u8'"},
+                          "write 'f32', 'bf16', 'f16', 'i32', 'u8', 'i8', 'i16', 'u16' or 'u32'"},
                     Wrong{"rand:4x4:", "'rand:4x4:' has dtype ''; " + kAllDTypes,
-                          "write 'f32', 'bf16', 'f16', 'i32' or 'u8'"},
+                          "write 'f32', 'bf16', 'f16', 'i32', 'u8', 'i8', 'i16', 'u16' or 'u32'"},
                     Wrong{"rand:4x4:7", "'rand:4x4:7' has dtype '7'; " + kAllDTypes,
                           "a seed stands after the dtype, as in 'rand:4x4:f32:7'"},
                     Wrong{"rand:4x4:f32:-1",

@@ -89,6 +89,20 @@ TEST(NpyWrite, RawLeavesOtherTypesAlone) {
   EXPECT_EQ(written(i32).substr(20, 5), "'<i4'");
 }
 
+TEST(NpyWrite, WritesIntegersOfEveryWidth) {
+  HostArray i8 = arrayOf<int8_t>(DType::Int8, {2}, {-1, 7});
+  HostArray i16 = arrayOf<int16_t>(DType::Int16, {2}, {-1, 7});
+  HostArray u16 = arrayOf<uint16_t>(DType::UInt16, {2}, {65535, 7});
+  HostArray u32 = arrayOf<uint32_t>(DType::UInt32, {2}, {4294967295, 7});
+
+  EXPECT_EQ(written(i8).substr(20, 5), "'|i1'");
+  EXPECT_EQ(written(i16).substr(20, 5), "'<i2'");
+  EXPECT_EQ(written(u16).substr(20, 5), "'<u2'");
+  EXPECT_EQ(written(u32).substr(20, 5), "'<u4'");
+  for (const HostArray *array : {&i8, &i16, &u16, &u32})
+    EXPECT_EQ(written(*array).substr(128), textOf(array->data));
+}
+
 TEST(NpyWrite, RefusesArraysThatAreNone) {
   HostArray cut = arrayOf<float>(DType::Float32, {2, 2}, {1, 2, 3});
   HostArray flat = arrayOf<float>(DType::Float32, {}, {1});

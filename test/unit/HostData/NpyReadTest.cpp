@@ -94,28 +94,33 @@ TEST(NpyRead, WarnsWhenFloat64BecomesInfinite) {
                                        "infinite, the first is 3.4028235677973366e+38 at [0, 2]"));
 }
 
-TEST(NpyRead, WidensSmallIntegersWithANote) {
-  NpyArray a = read(npy(dict("|i1", "(2,)"), bytesOfValues<int8_t>({-128, 127})));
-  NpyArray b = read(npy(dict("<i2", "(2,)"), bytesOfValues<int16_t>({-32768, 32767})));
-  NpyArray c = read(npy(dict("<u2", "(1,)"), bytesOfValues<uint16_t>({65535})));
+TEST(NpyRead, KeepsIntegersOfEveryWidth) {
+  Bytes i1 = bytesOfValues<int8_t>({-128, 127}), i2 = bytesOfValues<int16_t>({-32768, 32767});
+  Bytes u2 = bytesOfValues<uint16_t>({65535}), u4 = bytesOfValues<uint32_t>({0, 4294967295});
 
-  EXPECT_EQ(a.array.dtype, DType::Int32);
-  EXPECT_THAT(valuesOf<int32_t>(a.array), ElementsAre(-128, 127));
-  EXPECT_THAT(messages(a), ElementsAre("note: 'x.npy' holds int8 values, stored as int32"));
-  EXPECT_EQ(b.array.dtype, DType::Int32);
-  EXPECT_THAT(valuesOf<int32_t>(b.array), ElementsAre(-32768, 32767));
-  EXPECT_THAT(messages(b), ElementsAre("note: 'x.npy' holds int16 values, stored as int32"));
-  EXPECT_EQ(c.array.dtype, DType::Int32);
-  EXPECT_THAT(valuesOf<int32_t>(c.array), ElementsAre(65535));
-  EXPECT_THAT(messages(c), ElementsAre("note: 'x.npy' holds uint16 values, stored as int32"));
+  NpyArray a = read(npy(dict("|i1", "(2,)"), i1));
+  NpyArray b = read(npy(dict("<i2", "(2,)"), i2));
+  NpyArray c = read(npy(dict("<u2", "(1,)"), u2));
+  NpyArray d = read(npy(dict("<u4", "(2,)"), u4));
+
+  EXPECT_EQ(a.array.dtype, DType::Int8);
+  EXPECT_EQ(a.array.data, i1);
+  EXPECT_EQ(b.array.dtype, DType::Int16);
+  EXPECT_EQ(b.array.data, i2);
+  EXPECT_EQ(c.array.dtype, DType::UInt16);
+  EXPECT_EQ(c.array.data, u2);
+  EXPECT_EQ(d.array.dtype, DType::UInt32);
+  EXPECT_EQ(d.array.data, u4);
+  for (const NpyArray *array : {&a, &b, &c, &d})
+    EXPECT_TRUE(array->notes.empty());
 }
 
-TEST(NpyRead, TakesUint32WhileEveryValueFits) {
+TEST(NpyRead, CastsUint32ToInt32WhileEveryValueFits) {
   Bytes fits = bytesOfValues<uint32_t>({0, 2147483647});
   Bytes exceeds = bytesOfValues<uint32_t>({0, 2147483647, 5, 2147483648, 4294967295, 1});
 
-  NpyArray control = read(npy(dict("<u4", "(2,)"), fits));
-  auto refused = readNpy(npy(dict("<u4", "(2, 3)"), exceeds), "x.npy");
+  NpyArray control = read(npy(dict("<u4", "(2,)"), fits), {DType::Int32});
+  auto refused = readNpy(npy(dict("<u4", "(2, 3)"), exceeds), "x.npy", {DType::Int32});
 
   EXPECT_EQ(control.array.dtype, DType::Int32);
   EXPECT_THAT(valuesOf<int32_t>(control.array), ElementsAre(0, 2147483647));
@@ -126,6 +131,24 @@ TEST(NpyRead, TakesUint32WhileEveryValueFits) {
             "is 2147483648 at [1, 0]; int32 holds -2147483648 to 2147483647");
   EXPECT_EQ(refused.error().help, "cast on load to a float, as in "
                                   "'file.npy:f32', or save smaller values");
+}
+
+TEST(NpyRead, CastsIntegersToEveryWidthWhereTheyFit) {
+  Bytes values = bytesOfValues<int32_t>({-128, 127}), above = bytesOfValues<int32_t>({65536, -1});
+
+  NpyArray a = read(npy(dict("<i4", "(2,)"), values), {DType::Int8});
+  NpyArray b = read(npy(dict("<i4", "(2,)"), values), {DType::Int16});
+  auto low = readNpy(npy(dict("<i4", "(2,)"), values), "x.npy", {DType::UInt32});
+  auto high = readNpy(npy(dict("<i4", "(2,)"), above), "x.npy", {DType::UInt16});
+
+  EXPECT_THAT(valuesOf<int8_t>(a.array), ElementsAre(-128, 127));
+  EXPECT_THAT(valuesOf<int16_t>(b.array), ElementsAre(-128, 127));
+  ASSERT_FALSE(low);
+  EXPECT_EQ(low.error().message, "'x.npy' holds 1 int32 value that does not fit uint32, the first "
+                                 "is -128 at [0]; uint32 holds 0 to 4294967295");
+  ASSERT_FALSE(high);
+  EXPECT_EQ(high.error().message, "'x.npy' holds 2 int32 values that do not fit uint16, the first "
+                                  "is 65536 at [0]; uint16 holds 0 to 65535");
 }
 
 TEST(NpyRead, ReadsBoolsAsZeroAndOne) {
@@ -162,7 +185,7 @@ TEST(NpyRead, ConvertsFortranOrderOfEveryElementSize) {
 
   EXPECT_THAT(valuesOf<uint8_t>(read(npy(dict("|u1", "(2, 3)", true), u1)).array),
               ElementsAre(0, 1, 2, 10, 11, 12));
-  EXPECT_THAT(valuesOf<int32_t>(read(npy(dict("<i2", "(2, 3)", true), i2)).array),
+  EXPECT_THAT(valuesOf<int16_t>(read(npy(dict("<i2", "(2, 3)", true), i2)).array),
               ElementsAre(0, 1, 2, 10, 11, 12));
   EXPECT_THAT(valuesOf<float>(read(npy(dict("<f8", "(2, 3)", true), f8)).array),
               ElementsAre(0, 1, 2, 10, 11, 12));

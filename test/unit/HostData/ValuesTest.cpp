@@ -108,7 +108,19 @@ TEST(Values, SaturatesIntegers) {
 
   detail::narrow(DType::UInt8, values, reinterpret_cast<std::byte *>(u8));
   detail::narrow(DType::Int32, values, reinterpret_cast<std::byte *>(i32));
+  int8_t i8[10];
+  int16_t i16[10];
+  uint16_t u16[10];
+  uint32_t u32[10];
+  detail::narrow(DType::Int8, values, reinterpret_cast<std::byte *>(i8));
+  detail::narrow(DType::Int16, values, reinterpret_cast<std::byte *>(i16));
+  detail::narrow(DType::UInt16, values, reinterpret_cast<std::byte *>(u16));
+  detail::narrow(DType::UInt32, values, reinterpret_cast<std::byte *>(u32));
 
+  EXPECT_THAT(i8, ElementsAre(-128, -128, 0, 0, 2, 2, 127, 127, 127, 0));
+  EXPECT_THAT(i16, ElementsAre(-32768, -32768, 0, 0, 2, 2, 254, 256, 32767, 0));
+  EXPECT_THAT(u16, ElementsAre(0, 0, 0, 0, 2, 2, 254, 256, 65535, 0));
+  EXPECT_THAT(u32, ElementsAre(0, 0, 0, 0, 2, 2, 254, 256, 4294967295, 0));
   EXPECT_THAT(u8, ElementsAre(0, 0, 0, 0, 2, 2, 254, 255, 255, 0));
   EXPECT_THAT(i32, ElementsAre(INT32_MIN, INT32_MIN, 0, 0, 2, 2, 254, 256, INT32_MAX, 0));
 }

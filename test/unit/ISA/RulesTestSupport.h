@@ -29,6 +29,8 @@ inline constexpr auto bf16 = DType::BFloat16;
 inline constexpr auto f16 = DType::Float16;
 inline constexpr auto i32 = DType::Int32;
 inline constexpr auto ui8 = DType::UInt8;
+inline constexpr auto i8 = DType::Int8, i16 = DType::Int16;
+inline constexpr auto ui16 = DType::UInt16, ui32 = DType::UInt32;
 inline constexpr auto sbuf = Memory::Sbuf;
 inline constexpr auto psum = Memory::Psum;
 inline constexpr auto hbm = Memory::Hbm;

@@ -76,6 +76,10 @@ TEST(RulesVector, TensorTensorEngineChoice) {
   EXPECT_EQ(chosen(tensorTensor()), Engine::Vector);
   EXPECT_EQ(chosen(tensorTensor(AluOp::Power)), Engine::Gpsimd);
   EXPECT_EQ(chosen(tensorTensor(AluOp::Subtract, i32)), Engine::Gpsimd);
+  EXPECT_EQ(chosen(tensorTensor(AluOp::Subtract, ui32)), Engine::Gpsimd);
+  EXPECT_EQ(chosen(tensorTensor(AluOp::Less, i32).with("data1", "a", sbuf, ui32, {96, 40})),
+            Engine::Gpsimd);
+  EXPECT_EQ(chosen(tensorTensor(AluOp::Add, i16)), Engine::Vector);
   EXPECT_EQ(chosen(tensorTensor(AluOp::BitwiseAnd, i32)), Engine::Vector);
   EXPECT_EQ(chosen(tensorTensor(AluOp::Add, ui8)), Engine::Vector);
   EXPECT_EQ(chosen(tensorTensor(AluOp::Add, i32).with("dst", "o", sbuf, f32, {96, 40})),
@@ -92,7 +96,7 @@ TEST(RulesVector, TensorTensorOnGpsimd) {
   EXPECT_THAT(tensorTensor(AluOp::Subtract).on(Engine::Gpsimd).faults(),
               ElementsAre("B-07: GpSimd runs tensor_tensor as add, multiply or "
                           "power, and any arithmetic operator "
-                          "when all three tiles are int32, not as subtract "
+                          "when all three tiles are int32 or uint32, not as subtract "
                           "| leave the engine unset, or use engine::vector"));
   EXPECT_THAT(tensorTensor(AluOp::BitwiseOr, i32).on(Engine::Gpsimd).faults(),
               ElementsAre("B-07: bitwise_or runs on the Vector Engine only, not on GpSimd "
@@ -368,6 +372,22 @@ TEST(RulesMove, MemsetValues) {
   EXPECT_THAT(memset(i32, 2147483647).faults(), IsEmpty());
   EXPECT_THAT(memset(i32, -2147483648.0).faults(), IsEmpty());
   EXPECT_THAT(memset(ui8, 255).faults(), IsEmpty());
+  EXPECT_THAT(memset(i8, -128).faults(), IsEmpty());
+  EXPECT_THAT(memset(i16, 32767).faults(), IsEmpty());
+  EXPECT_THAT(memset(ui16, 65535).faults(), IsEmpty());
+  EXPECT_THAT(memset(ui32, 4294967295.0).faults(), IsEmpty());
+  EXPECT_THAT(memset(i8, 128).faults(),
+              ElementsAre("D-07: fill value 128 does not fit dst 'z', int8 holds -128 to 127 "
+                          "| write a value from -128 to 127"));
+  EXPECT_THAT(memset(i16, -32769).faults(),
+              ElementsAre("D-07: fill value -32769 does not fit dst 'z', int16 holds -32768 to "
+                          "32767 | write a value from -32768 to 32767"));
+  EXPECT_THAT(memset(ui16, 65536).faults(),
+              ElementsAre("D-07: fill value 65536 does not fit dst 'z', uint16 holds 0 to 65535 "
+                          "| write a value from 0 to 65535"));
+  EXPECT_THAT(memset(ui32, 4294967296.0).faults(),
+              ElementsAre("D-07: fill value 4294967296 does not fit dst 'z', uint32 holds 0 to "
+                          "4294967295 | write a value from 0 to 4294967295"));
   EXPECT_THAT(memset(i32, 2.5).faults(),
               ElementsAre("D-07: fill value 2.5 is no whole number, dst 'z' is "
                           "int32 | write 2"));

@@ -135,7 +135,53 @@ TEST(Convert, RoundsFloatsToIntegersAndSaturates) {
   }
 }
 
+TEST(Convert, RoundsFloatsToSmallIntegersAndSaturates) {
+  const struct {
+    float input;
+    int8_t i8;
+    int16_t i16;
+    uint16_t u16;
+    uint32_t u32;
+  } cases[] = {
+      {0.5f, 0, 0, 0, 0},
+      {1.5f, 2, 2, 2, 2},
+      {-0.50000006f, -1, -1, 0, 0},
+      {-0.0f, 0, 0, 0, 0},
+      {126.5f, 126, 126, 126, 126},
+      {127.49999f, 127, 127, 127, 127},
+      {127.5f, 127, 128, 128, 128},
+      {-127.5f, -128, -128, 0, 0},
+      {-128.5f, -128, -128, 0, 0},
+      {-129.0f, -128, -129, 0, 0},
+      {32767.498f, 127, 32767, 32767, 32767},
+      {32767.5f, 127, 32767, 32768, 32768},
+      {-32768.5f, -128, -32768, 0, 0},
+      {65534.5f, 127, 32767, 65534, 65534},
+      {65535.5f, 127, 32767, 65535, 65536},
+      {2147483648.0f, 127, 32767, 65535, 2147483648u},
+      {2147483904.0f, 127, 32767, 65535, 2147483904u},
+      {4294967040.0f, 127, 32767, 65535, 4294967040u},
+      {4294967296.0f, 127, 32767, 65535, 4294967295u},
+      {HUGE_VALF, 127, 32767, 65535, 4294967295u},
+      {-HUGE_VALF, -128, -32768, 0, 0},
+      {floatOf(0x7FC00000u), 0, 0, 0, 0},
+      {floatOf(0xFF800001u), 0, 0, 0, 0},
+  };
+  for (const auto &c : cases) {
+    EXPECT_EQ(floatToInt8(c.input), c.i8) << describe(c.input);
+    EXPECT_EQ(floatToInt16(c.input), c.i16) << describe(c.input);
+    EXPECT_EQ(floatToUint16(c.input), c.u16) << describe(c.input);
+    EXPECT_EQ(floatToUint32(c.input), c.u32) << describe(c.input);
+  }
+}
+
 TEST(Convert, RoundsIntegersToFloats) {
+  EXPECT_EQ(uint32ToFloat(16777217u), 16777216.0f);
+  EXPECT_EQ(uint32ToFloat(2147483648u), 2147483648.0f);
+  EXPECT_EQ(uint32ToFloat(2147483776u), 2147483648.0f); // a tie, to even
+  EXPECT_EQ(uint32ToFloat(2147484032u), 2147484160.0f); // the next tie goes up
+  EXPECT_EQ(uint32ToFloat(4294967167u), 4294967040.0f);
+  EXPECT_EQ(uint32ToFloat(4294967295u), 4294967296.0f);
   EXPECT_EQ(int32ToFloat(16777216), 16777216.0f);
   EXPECT_EQ(int32ToFloat(16777217), 16777216.0f);
   EXPECT_EQ(int32ToFloat(16777219), 16777220.0f);
@@ -151,7 +197,8 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(All, ConvertRows,
                          testing::Values(DType::Float32, DType::BFloat16, DType::Float16,
-                                         DType::Int32, DType::UInt8),
+                                         DType::Int32, DType::UInt8, DType::Int8, DType::Int16,
+                                         DType::UInt16, DType::UInt32),
                          [](const auto &info) { return std::string(kiln::isa::name(info.param)); });
 
 TEST_P(ConvertRows, EqualTheScalarsOnEveryTarget) {
@@ -162,6 +209,7 @@ TEST_P(ConvertRows, EqualTheScalarsOnEveryTarget) {
   for (float x : randomFloats(kSeed, 20000)) {
     inputs.push_back(x);
     inputs.push_back(float(std::ldexp(double(bitsOf(x)), -20) - 2048)); // integers with fractions
+    inputs.push_back(float(bitsOf(x)));                                 // large whole numbers
     inputs.push_back(floatOf((bitsOf(x) & 0x8FFFFFFFu) | 0x30000000u));
   }
 

@@ -1,4 +1,4 @@
-//===- IntegerTest.cpp - bit vectors and native int32 -----------------------------------------===//
+//===- IntegerTest.cpp - bit vectors and native integers --------------------------------------===//
 
 #include "kilnrt/Numerics/Alu.h"
 #include "kilnrt/Numerics/Fold.h"
@@ -9,6 +9,7 @@
 #include <random>
 
 using kiln::isa::AluOp;
+using kiln::isa::DType;
 using namespace kilnrt;
 
 namespace {
@@ -116,7 +117,10 @@ TEST(Bitvec, FoldsWithStridesFromTheIdentity) {
 }
 
 TEST(Int32, WrapsAndComparesExactly) {
-  const auto apply = [](AluOp op, int32_t x, int32_t y) { return applyAluInt32(op, x, y); };
+  const auto apply = [](AluOp op, int32_t x, int32_t y) {
+    return int32_t(
+        applyAluInteger(op, DType::Int32, uint32_t(x), DType::Int32, uint32_t(y), DType::Int32));
+  };
 
   EXPECT_EQ(apply(AluOp::Add, INT_MAX, 1), INT_MIN);
   EXPECT_EQ(apply(AluOp::Subtract, INT_MIN, 1), INT_MAX);
@@ -140,23 +144,65 @@ TEST(Int32, WrapsAndComparesExactly) {
   EXPECT_EQ(apply(AluOp::None, 7, 9), 7);
 }
 
-TEST(Int32, RowsEqualScalars) {
+TEST(Uint32, WrapsAndComparesExactly) {
+  const auto apply = [](AluOp op, uint32_t x, uint32_t y) {
+    return applyAluInteger(op, DType::UInt32, x, DType::UInt32, y, DType::UInt32);
+  };
+
+  EXPECT_EQ(apply(AluOp::Add, UINT_MAX, 2), 1u);
+  EXPECT_EQ(apply(AluOp::Subtract, 0, 1), UINT_MAX);
+  EXPECT_EQ(apply(AluOp::Multiply, 65537, 65537), 131073u);
+  EXPECT_EQ(apply(AluOp::Abs, 0x80000001u, 0), 0x80000001u);
+  EXPECT_EQ(apply(AluOp::Maximum, 0x80000000u, 1), 0x80000000u);
+  EXPECT_EQ(apply(AluOp::Minimum, 0x80000000u, 1), 1u);
+  EXPECT_EQ(apply(AluOp::Greater, 0xFFFFFFFFu, 0xFFFFFFFEu), 1u); // equal as floats
+  EXPECT_EQ(apply(AluOp::Less, 0x80000000u, 1), 0u);
+  EXPECT_EQ(apply(AluOp::Power, 2, 31), 0x80000000u);
+  EXPECT_EQ(apply(AluOp::Power, 2, 33), UINT_MAX);
+}
+
+TEST(MixedIntegers, CompareByValueAndSaturateToTheResult) {
+  const auto apply = [](AluOp op, int32_t x, uint32_t y, DType result) {
+    return applyAluInteger(op, DType::Int32, uint32_t(x), DType::UInt32, y, result);
+  };
+
+  EXPECT_EQ(apply(AluOp::Less, -1, 0, DType::Int32), 1u);
+  EXPECT_EQ(apply(AluOp::Equal, -1, 0xFFFFFFFFu, DType::UInt32), 0u);
+  EXPECT_EQ(apply(AluOp::GreaterEqual, INT_MAX, 0x80000000u, DType::Int32), 0u);
+  EXPECT_EQ(apply(AluOp::Maximum, 5, 0x80000000u, DType::UInt32), 0x80000000u);
+  EXPECT_EQ(apply(AluOp::Maximum, 5, 0x80000000u, DType::Int32), 0x7FFFFFFFu);
+  EXPECT_EQ(apply(AluOp::Minimum, -5, 7, DType::Int32), uint32_t(-5));
+  EXPECT_EQ(apply(AluOp::Minimum, -5, 7, DType::UInt32), 0u);
+  EXPECT_EQ(apply(AluOp::Add, -5, 7, DType::UInt32), 2u);
+  EXPECT_EQ(apply(AluOp::Subtract, 1, 3, DType::UInt32), 0xFFFFFFFEu); // modulo 2^32, as always
+}
+
+TEST(Integers, RowsEqualScalars) {
   std::mt19937 generator(7);
-  std::vector<int32_t> x(37), y(37), out(37);
-  for (size_t i = 0; i < x.size(); ++i) {
-    x[i] = int32_t(generator());
-    y[i] = i % 5 == 0 ? x[i] : int32_t(generator());
+  constexpr size_t n = 37;
+  std::vector<uint32_t> x(n), y(n), out(n);
+  for (size_t i = 0; i < n; ++i) {
+    x[i] = uint32_t(generator());
+    y[i] = i % 5 == 0 ? x[i] : uint32_t(generator());
   }
-  for (const kiln::isa::EnumCase &entry : kiln::isa::aluOpCases()) {
-    const auto op = AluOp(entry.value);
-    if (kiln::isa::info(op).isBitvec)
-      continue;
+  const auto bytesOf = [](std::vector<uint32_t> &v) {
+    return reinterpret_cast<std::byte *>(v.data());
+  };
+  const DType types[] = {DType::Int32, DType::UInt32};
+  for (const kiln::isa::EnumCase &entry : kiln::isa::aluOpCases())
+    for (DType xType : types)
+      for (DType yType : types)
+        for (DType resultType : types) {
+          const auto op = AluOp(entry.value);
+          if (kiln::isa::info(op).isBitvec)
+            continue;
 
-    aluInt32Row(op, x.data(), y.data(), out.data(), x.size());
+          aluIntegerRow(op, xType, bytesOf(x), yType, bytesOf(y), resultType, bytesOf(out), n);
 
-    for (size_t i = 0; i < x.size(); ++i)
-      ASSERT_EQ(out[i], applyAluInt32(op, x[i], y[i])) << entry.name;
-  }
+          for (size_t i = 0; i < n; ++i)
+            ASSERT_EQ(out[i], applyAluInteger(op, xType, x[i], yType, y[i], resultType))
+                << entry.name;
+        }
 }
 
 } // namespace

@@ -195,8 +195,8 @@ TEST(Codec, RejectsWithAMessage) {
       {Opcode::TensorScalar, 25, 1, "'tensor_scalar': padding byte 25 is not zero"},
       {Opcode::TensorScalar, 40, 2, "'tensor_scalar': field 'reverse0' holds 2, a bool is 0 or 1"},
       {Opcode::TensorScalar, 63, 1, "'tensor_scalar': padding byte 57 is not zero"},
-      {Opcode::TensorScalar, 68, 5,
-       "'tensor_scalar': operand 'dst' has dtype number 5, which the table "
+      {Opcode::TensorScalar, 68, 9,
+       "'tensor_scalar': operand 'dst' has dtype number 9, which the table "
        "lacks"},
       {Opcode::TensorScalar, 69, 5,
        "'tensor_scalar': operand 'dst' has 5 free dims, an access holds at "

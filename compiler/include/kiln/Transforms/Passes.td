@@ -13,7 +13,7 @@ include "mlir/Pass/PassBase.td"
 def ResolveEnginesPass : Pass<"kiln-resolve-engines", "::kiln::nisa::KernelOp"> {
   let summary = "Give every instruction without an engine the first legal one";
   let description = [{
-    The rules of the instruction decide, with its buffers: a PSUM operand excludes GpSimd, an all-int32
+    The rules of the instruction decide, with its buffers: a PSUM operand excludes GpSimd, an all-integer
     tensor_tensor prefers it. An engine the author named stays.
 
     Before: instructions verify. After: no instruction has the engine `unknown`.

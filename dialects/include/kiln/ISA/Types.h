@@ -67,10 +67,18 @@ struct DTypeInfo {
   std::string_view shortName; ///< "bf16", as in buffer types and assembler text
   uint8_t bytes;
   bool isFloat;
+  bool isSigned; ///< floats are
 };
 const DTypeInfo &info(DType);
 inline unsigned bytesOf(DType t) { return info(t).bytes; }
 inline bool isFloat(DType t) { return info(t).isFloat; }
+/// Smallest and largest value of an integer dtype; both are exact.
+struct IntegerRange {
+  double low, high;
+};
+IntegerRange integerRange(DType t);
+/// True for int32 and uint32, the integers GpSimd has units for.
+inline bool isWideInteger(DType t) { return !isFloat(t) && bytesOf(t) == sizeof(uint32_t); }
 /// The dtype spelled `text`, by either name.
 std::optional<DType> parseDType(std::string_view text);
 

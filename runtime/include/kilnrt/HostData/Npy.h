@@ -27,8 +27,8 @@ namespace kilnrt {
 /// (4 GiB).
 inline constexpr uint64_t kDefaultMaxTensorBytes = uint64_t{4} << 30;
 
-/// Element types of a file this reader takes. All but Float32, Float16, Int32
-/// and UInt8 are converted.
+/// Element types of a file this reader takes. Float64 and Bool are converted, all others are dtypes
+/// of the device.
 enum class NpyType : uint8_t {
   Float16,
   Float32,
@@ -47,8 +47,7 @@ std::string_view name(NpyType type);
 /// Size of one element in a file.
 unsigned bytesOf(NpyType type);
 /// The device dtype a file of this type becomes when no cast is asked for:
-/// float64 becomes float32; bool becomes uint8; every integer but uint8 becomes
-/// int32.
+/// float64 becomes float32, bool becomes uint8, every other type stays what it is.
 DType deviceDType(NpyType type);
 
 /// What a file says about its array. Every extent is at least 1, there are 1 to
@@ -104,7 +103,7 @@ struct NpyWriteOptions {
 };
 
 /// The bytes NumPy itself would write for `array`: version 1.0, C order, header
-/// padded to 64 bytes. float32, int32 and uint8 are written as they are,
+/// padded to 64 bytes. float32 and integers are written as they are,
 /// bfloat16 and float16 as float32 values (exact).
 Expected<std::vector<std::byte>> encodeNpy(const HostArray &array,
                                            const NpyWriteOptions &options = {});

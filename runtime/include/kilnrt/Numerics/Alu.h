@@ -46,16 +46,21 @@ void scaleBiasRow(const float *x, float scale, float bias, float *out, size_t n)
 /// x to the power y: the C standard's special cases, correctly rounded.
 float applyPower(float x, float y);
 
-//---- native int32
+//---- native 32-bit integers
 //------------------------------------------------------------------------------===//
 
-/// op on exact 32-bit integers: add, subtract, multiply and abs wrap, comparisons and logical
-/// operators give 1 or 0, maximum and minimum compare exactly. power, rsqrt and reciprocal have no
-/// integer form: they go through fp32 and saturate. Not for bitvec operators.
-int32_t applyAluInt32(kiln::isa::AluOp op, int32_t x, int32_t y);
+/// op on the values of `x` and `y`, the bits of an int32 or uint32 each, as the bits of an int32 or
+/// uint32 result. add, subtract, multiply and abs work modulo 2^32; comparisons and logical
+/// operators give 1 or 0; maximum and minimum saturate a value the result cannot hold. power, rsqrt
+/// and reciprocal have no integer form: they go through fp32 and saturate. Not for bitvec
+/// operators.
+uint32_t applyAluInteger(kiln::isa::AluOp op, kiln::isa::DType xType, uint32_t x,
+                         kiln::isa::DType yType, uint32_t y, kiln::isa::DType resultType);
 
-/// out[i] = op(x[i], y[i]) on integers. `out` may be x or y.
-void aluInt32Row(kiln::isa::AluOp op, const int32_t *x, const int32_t *y, int32_t *out, size_t n);
+/// The same on rows of contiguous elements without alignment. `out` may be x or y.
+void aluIntegerRow(kiln::isa::AluOp op, kiln::isa::DType xType, const std::byte *x,
+                   kiln::isa::DType yType, const std::byte *y, kiln::isa::DType resultType,
+                   std::byte *out, size_t n);
 
 //---- bit vectors
 //-------------------------------------------------------------------------------===//

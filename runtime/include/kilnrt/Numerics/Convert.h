@@ -4,9 +4,9 @@
 // rows alike and equal on every host:
 //
 //   fp32 -> bf16, fp16   round to nearest even, denormals kept, overflow gives an infinity
-//   fp32 -> int32, uint8 round to nearest even, then saturate; a NaN gives 0
-//   int32 -> fp32        round to nearest even; exact up to 2^24
-//   bf16, fp16, uint8    widen exactly
+//   fp32 -> integers     round to nearest even, then saturate; a NaN gives 0
+//   (u)int32 -> fp32     round to nearest even; exact up to 2^24
+//   16 and 8 bits        widen exactly
 //   NaN                  becomes the canonical one of the destination: 0x7FC00000, 0x7FC0, 0x7E00
 //   fp32 -> fp32         copies bits, NaN payloads included
 //
@@ -39,6 +39,11 @@ uint16_t floatToFp16(float x);
 float fp16ToFloat(uint16_t bits);
 int32_t floatToInt32(float x);
 float int32ToFloat(int32_t x);
+uint32_t floatToUint32(float x);
+float uint32ToFloat(uint32_t x);
+int16_t floatToInt16(float x);
+uint16_t floatToUint16(float x);
+int8_t floatToInt8(float x);
 uint8_t floatToUint8(float x);
 
 /// The element of type `type` at `src`, as fp32.

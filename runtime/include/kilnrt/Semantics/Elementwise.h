@@ -17,8 +17,8 @@ using kiln::isa::AluOp;
 
 /// dst[p, f] = round(op(a[p, f], b[p, f])).
 void tensorTensor(AluOp op, const ConstTile &a, const ConstTile &b, const Tile &dst);
-/// dst[p, f] = op(a[p, f], b[p, f]) on int32 themselves; all three tiles are int32.
-void tensorTensorInt32(AluOp op, const ConstTile &a, const ConstTile &b, const Tile &dst);
+/// dst[p, f] = op(a[p, f], b[p, f]) on the integers themselves; each tile is int32 or uint32.
+void tensorTensorIntegers(AluOp op, const ConstTile &a, const ConstTile &b, const Tile &dst);
 /// dst[p, f] = op(a[p, f], b[p, f]) on raw bits; integer tiles of one width.
 void tensorTensorBits(AluOp op, const ConstTile &a, const ConstTile &b, const Tile &dst);
 
