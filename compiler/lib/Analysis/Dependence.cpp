@@ -42,7 +42,18 @@ StreamPositions DependenceTracker::collect(uint32_t position) const {
   return result;
 }
 
-void DependenceTracker::record(uint32_t position, unsigned stream) {
+uint32_t DependenceTracker::depthBefore(uint32_t position) const {
+  uint32_t depth = 0;
+  forEachUse(kernel, regionMap, position, [&](const Region &region, bool writes) {
+    forEachCell(region, [&](const Cell &cell) {
+      depth =
+          std::max(depth, writes ? std::max(cell.writerDepth, cell.readerDepth) : cell.writerDepth);
+    });
+  });
+  return depth;
+}
+
+void DependenceTracker::record(uint32_t position, unsigned stream, uint32_t depth) {
   // Reads first: where a result lies on its own operand, the write is the later
   // of the two.
   for (const bool pass : {false, true})
@@ -50,13 +61,15 @@ void DependenceTracker::record(uint32_t position, unsigned stream) {
       if (writes != pass)
         return;
       if (writes)
-        write(region, position + 1, stream);
+        write(region, position + 1, stream, depth);
       else
-        read(region, position + 1, stream);
+        read(region, position + 1, stream, depth);
     });
 }
 
-void DependenceTracker::collect(const Region &region, bool writes, StreamPositions &result) const {
+/// Calls `visit` for every cell that shares bytes with `region`.
+template <typename Visit>
+void DependenceTracker::forEachCell(const Region &region, Visit visit) const {
   const Space &space = spaces[region.space];
   auto column = space.upper_bound(region.lo);
   if (column != space.begin() && std::prev(column)->second.hi > region.lo)
@@ -64,14 +77,19 @@ void DependenceTracker::collect(const Region &region, bool writes, StreamPositio
   for (; column != space.end() && column->first < region.hi; ++column) {
     const std::vector<Cell> &cells = column->second.cells;
     for (auto cell = firstCellAfter(cells, region.rowLo);
-         cell != cells.end() && cell->rowLo < region.rowHi; ++cell) {
-      uint32_t &writer = result[cell->writerStream];
-      writer = std::max(writer, cell->writer);
-      if (writes)
-        for (unsigned s = 0; s < kNumStreams; ++s)
-          result[s] = std::max(result[s], cell->readers[s]);
-    }
+         cell != cells.end() && cell->rowLo < region.rowHi; ++cell)
+      visit(*cell);
   }
+}
+
+void DependenceTracker::collect(const Region &region, bool writes, StreamPositions &result) const {
+  forEachCell(region, [&](const Cell &cell) {
+    uint32_t &writer = result[cell.writerStream];
+    writer = std::max(writer, cell.writer);
+    if (writes)
+      for (unsigned s = 0; s < kNumStreams; ++s)
+        result[s] = std::max(result[s], cell.readers[s]);
+  });
 }
 
 void DependenceTracker::split(Space &space, int64_t at) {
@@ -83,7 +101,8 @@ void DependenceTracker::split(Space &space, int64_t at) {
   space.emplace_hint(std::next(column), at, std::move(right));
 }
 
-void DependenceTracker::read(const Region &region, uint32_t stamp, unsigned stream) {
+void DependenceTracker::read(const Region &region, uint32_t stamp, unsigned stream,
+                             uint32_t depth) {
   Space &space = spaces[region.space];
   split(space, region.lo);
   split(space, region.hi);
@@ -91,10 +110,12 @@ void DependenceTracker::read(const Region &region, uint32_t stamp, unsigned stre
   // reader.
   Cell fresh{region.rowLo, region.rowHi};
   fresh.readers[stream] = stamp;
+  fresh.readerDepth = depth;
   const auto readRows = [&](std::vector<Cell> &cells) {
     const auto first = firstCellAfter(cells, region.rowLo);
     if (first != cells.end() && first->rowLo == region.rowLo && first->rowHi == region.rowHi) {
       first->readers[stream] = stamp;
+      first->readerDepth = std::max(first->readerDepth, depth);
       return;
     }
     std::vector<Cell> pieces;
@@ -106,8 +127,10 @@ void DependenceTracker::read(const Region &region, uint32_t stamp, unsigned stre
           return;
         piece.rowLo = rowLo;
         piece.rowHi = rowHi;
-        if (isRead)
+        if (isRead) {
           piece.readers[stream] = stamp;
+          piece.readerDepth = std::max(piece.readerDepth, depth);
+        }
         pieces.push_back(piece);
       };
       add(row, cell->rowLo, fresh, true);
@@ -135,11 +158,12 @@ void DependenceTracker::read(const Region &region, uint32_t stamp, unsigned stre
     space.emplace_hint(column, at, Column{region.hi, {fresh}});
 }
 
-void DependenceTracker::write(const Region &region, uint32_t stamp, unsigned stream) {
+void DependenceTracker::write(const Region &region, uint32_t stamp, unsigned stream,
+                              uint32_t depth) {
   Space &space = spaces[region.space];
   split(space, region.lo);
   split(space, region.hi);
-  const Cell fresh{region.rowLo, region.rowHi, stamp, stream, {}};
+  const Cell fresh{region.rowLo, region.rowHi, stamp, stream, {}, depth, 0};
   const auto first = space.lower_bound(region.lo);
   auto end = first;
   bool coversAllRows = true;

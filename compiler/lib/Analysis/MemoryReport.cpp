@@ -15,7 +15,7 @@ namespace kiln::analysis {
 namespace {
 
 constexpr size_t kNamesInMessage = 3;
-constexpr size_t kNotes = 8;
+constexpr size_t kTried = 8;
 
 std::string number(int64_t value) { return std::to_string(value); }
 
@@ -148,15 +148,15 @@ std::string describeSaving(const Kernel &kernel, std::span<const Lifetime> lifet
            lineText(kernel, kernel.instructions[idle.nextUse].location) +
            ": use another tensor from there on, and all fits";
   }
-  for (size_t i = 0; i < report.groups.size() && i < kNotes; ++i) {
+  for (size_t i = 0; i < report.groups.size() && i < kTried; ++i) {
     const LiveGroup &group = report.groups[i];
-    const Peak rest = findPeak(loadsOf(kernel, lifetimes, report.memory,
-                                       [&](uint32_t t) { return !sameGroup(kernel, group, t); }));
-    if (rest.bytes > report.limitBytes)
+    const int64_t rest = liveBytesWithout(kernel, lifetimes, report.memory, group);
+    if (rest > report.limitBytes)
       continue;
-    return "the largest saving is " + describeGroup(kernel, group) +
-           ": all else fits, and leaves it " + number(report.limitBytes - rest.bytes) + " of " +
-           number(group.bytesEach * group.count) + " bytes";
+    return "the largest saving is " + describeGroup(kernel, group) + ": everything else takes " +
+           number(rest) + " bytes, so cut " + (group.count > 1 ? "them" : "it") + " from " +
+           number(group.bytesEach * group.count) + " to at most " +
+           number(report.limitBytes - rest) + " bytes";
   }
   return "no single tensor is the cause: cut at least " +
          number(report.liveBytes - report.limitBytes) +
@@ -165,23 +165,62 @@ std::string describeSaving(const Kernel &kernel, std::span<const Lifetime> lifet
 
 //---- messages -------------------------------------------------------------------------------===//
 
-void addNotes(const Kernel &kernel, const MemoryReport &report, Diagnostic &diagnostic) {
-  uint32_t named = 0;
-  for (size_t i = 0; i < report.groups.size() && i < kNotes; ++i) {
-    const LiveGroup &group = report.groups[i];
+/// Message and help for the case that the operands of the one instruction at the peak are too much:
+/// no order and no placement helps. False when they would fit alone.
+bool describeOneInstruction(const Kernel &kernel, const MemoryReport &report,
+                            Diagnostic &diagnostic) {
+  const isa::Instruction &inst = kernel.instructions[report.position].inst;
+  std::vector<uint32_t> tensors;
+  int64_t bytes = 0;
+  for (const isa::Access &access : inst.operands) {
+    if (!access.present() || kernel.tensors[access.tensor].memory != report.memory ||
+        std::find(tensors.begin(), tensors.end(), access.tensor) != tensors.end())
+      continue;
+    tensors.push_back(access.tensor);
+    bytes += occupiedBytes(kernel.tensors[access.tensor]);
+  }
+  if (bytes <= report.limitBytes)
+    return false;
+  std::string names;
+  for (uint32_t t : tensors)
+    names += (names.empty() ? "" : ", ") + quotedName(kernel.tensors[t]) + " (" +
+             lineText(kernel, kernel.tensors[t].location) + ", " +
+             number(occupiedBytes(kernel.tensors[t])) + " bytes)";
+  const std::string memory = report.memory == isa::Memory::Psum ? "PSUM" : "SBUF";
+  diagnostic.message = "the operands of one " + std::string(inst.desc().mnemonic) + " take " +
+                       number(bytes) + " of " + number(report.limitBytes) + " " + memory +
+                       " bytes per partition, so no order of instructions fits: " + names;
+  const int64_t share = report.limitBytes / int64_t(tensors.size());
+  const isa::DType dtype = kernel.tensors[tensors.front()].dtype;
+  diagnostic.help = "cut the free dims into tiles: " + number(int64_t(tensors.size())) +
+                    " tiles fit with at most " + number(share) + " bytes each, which is " +
+                    number(share / isa::bytesOf(dtype)) + " elements of " +
+                    std::string(isa::name(dtype));
+  return true;
+}
+
+/// One note for every declaration that is live at the fullest moment: what it holds, where it lies
+/// if by hand, and from where to where its lives reach.
+void addNotes(const Kernel &kernel, std::span<const Lifetime> lifetimes, const MemoryReport &report,
+              Diagnostic &diagnostic) {
+  for (const LiveGroup &group : report.groups) {
     const KernelTensor &tensor = kernel.tensors[group.tensor];
+    Lifetime life = lifetimes[group.tensor];
+    for (uint32_t t = group.tensor; t < kernel.tensors.size() && group.count > 1; ++t)
+      if (sameGroup(kernel, group, t) && lifetimes[t].begin <= report.position &&
+          report.position < lifetimes[t].end)
+        life = {std::min(life.begin, lifetimes[t].begin), std::max(life.end, lifetimes[t].end)};
     std::string text = quotedName(tensor);
     if (group.count > 1)
       text += " and " + number(group.count - 1) + " more";
-    text += group.count > 1 ? " hold " : " holds ";
-    diagnostic.notes.push_back(
-        {text + number(group.bytesEach * group.count) + " bytes per partition",
-         kernel.chain(tensor.location)});
-    named += group.count;
+    text += (group.count > 1 ? " hold " : " holds ") + number(group.bytesEach * group.count) +
+            " bytes per partition";
+    if (tensor.address && group.count == 1)
+      text += " from byte " + number(int64_t(tensor.address->byte));
+    text += ", live from " + lineText(kernel, kernel.instructions[life.begin].location) + " to " +
+            lineText(kernel, kernel.instructions[life.end - 1].location);
+    diagnostic.notes.push_back({std::move(text), kernel.chain(tensor.location)});
   }
-  if (named < report.liveTensors)
-    diagnostic.notes.push_back(
-        {"and " + number(report.liveTensors - named) + " more live tensors", {}});
 }
 
 } // namespace
@@ -197,6 +236,13 @@ int64_t occupiedBytes(const KernelTensor &tensor) {
 int64_t capacityBytes(isa::Memory memory) {
   return memory == isa::Memory::Psum ? isa::machine.psumBytesPerPartition
                                      : isa::machine.sbufUsableBytesPerPartition;
+}
+
+int64_t liveBytesWithout(const Kernel &kernel, std::span<const Lifetime> lifetimes,
+                         isa::Memory memory, const LiveGroup &group) {
+  return findPeak(loadsOf(kernel, lifetimes, memory,
+                          [&](uint32_t t) { return !sameGroup(kernel, group, t); }))
+      .bytes;
 }
 
 MemoryReport measureMemory(const Kernel &kernel, std::span<const Lifetime> lifetimes,
@@ -253,13 +299,17 @@ Diagnostic describeOveruse(const Kernel &kernel, std::span<const Lifetime> lifet
                                "addresses "
                                "chosen by the compiler are multiples of " +
                                    number(isa::machine.sbufAllocAlign);
-    addNotes(kernel, report, diagnostic);
+    addNotes(kernel, lifetimes, report, diagnostic);
     return diagnostic;
   }
 
   const uint32_t location = kernel.instructions[report.position].location;
   diagnostic.place = kernel.chain(location);
   const std::string where = lineText(kernel, location);
+  if (describeOneInstruction(kernel, report, diagnostic)) {
+    addNotes(kernel, lifetimes, report, diagnostic);
+    return diagnostic;
+  }
   if (isPsum) {
     const int64_t banks = report.liveBytes / bank;
     diagnostic.message =
@@ -274,7 +324,7 @@ Diagnostic describeOveruse(const Kernel &kernel, std::span<const Lifetime> lifet
                          "; largest live: " + joinGroups(kernel, report, kNamesInMessage);
   }
   diagnostic.help = describeSaving(kernel, lifetimes, report);
-  addNotes(kernel, report, diagnostic);
+  addNotes(kernel, lifetimes, report, diagnostic);
   return diagnostic;
 }
 

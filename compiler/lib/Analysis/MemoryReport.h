@@ -19,6 +19,10 @@ int64_t occupiedBytes(const KernelTensor &tensor);
 /// Bytes of one partition of `memory` that a kernel may use.
 int64_t capacityBytes(isa::Memory memory);
 
+/// Most live bytes of a partition of `memory` if the tensors of `group` were not there.
+int64_t liveBytesWithout(const Kernel &kernel, std::span<const Lifetime> lifetimes,
+                         isa::Memory memory, const LiveGroup &group);
+
 /// M-01 or S-04 for `memory`, in which `tensor` found no place.
 Diagnostic describeOveruse(const Kernel &kernel, std::span<const Lifetime> lifetimes,
                            isa::Memory memory, uint32_t tensor);

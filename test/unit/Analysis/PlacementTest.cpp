@@ -242,19 +242,19 @@ TEST(Placement, OneByteMoreIsM01) {
   const Diagnostic &d = result.diagnostics[0];
   EXPECT_EQ(d.rule, "M-01");
   EXPECT_EQ(d.fault, Fault::User);
-  EXPECT_EQ(d.message, "SBUF peaks at 212985 of 212984 bytes per partition at line 9; "
-                       "largest live: 'x' (line 3, 106496 bytes), 'y' (line 4, 106489 "
-                       "bytes)");
-  EXPECT_EQ(d.help, "the largest saving is 'x' (line 3, 106496 bytes): all "
-                    "else fits, and leaves it 106495 of 106496 bytes");
+  EXPECT_EQ(d.message,
+            "the operands of one tensor_copy take 212985 of 212984 SBUF bytes per partition, so no "
+            "order of instructions fits: 'y' (line 4, 106489 bytes), 'x' (line 3, 106496 bytes)");
+  EXPECT_EQ(d.help, "cut the free dims into tiles: 2 tiles fit with at most 106492 bytes each, "
+                    "which is 106492 elements of uint8");
   EXPECT_EQ(d.place, (CallChain{{"k.cpp", 9}}));
   ASSERT_EQ(d.notes.size(), 2u);
-  EXPECT_EQ(d.notes[0].message, "'x' holds 106496 bytes per partition");
+  EXPECT_EQ(d.notes[0].message, "'x' holds 106496 bytes per partition, live from line 8 to line 9");
   EXPECT_EQ(d.notes[0].place, (CallChain{{"k.cpp", 3}}));
-  EXPECT_EQ(d.notes[1].message, "'y' holds 106489 bytes per partition");
+  EXPECT_EQ(d.notes[1].message, "'y' holds 106489 bytes per partition, live from line 9 to line 9");
 }
 
-TEST(Placement, ReportGroupsUnrolledTensorsAndBoundsTheList) {
+TEST(Placement, ReportGroupsUnrolledTensorsAndNamesAll) {
   KernelBuilder b;
   std::vector<uint32_t> tiles;
   for (int i = 0; i < 25; ++i)
@@ -275,10 +275,13 @@ TEST(Placement, ReportGroupsUnrolledTensorsAndBoundsTheList) {
                        "'x0' (line 31, 2048 bytes), 'x1' (line 32, 2044 bytes) and 8 "
                        "other tensors");
   EXPECT_EQ(d.help, "the largest saving is 'panel0' and 24 more (line 30, 8192 bytes "
-                    "each): all else fits, and leaves it 192684 of 204800 bytes");
-  ASSERT_EQ(d.notes.size(), 9u);
-  EXPECT_EQ(d.notes[0].message, "'panel0' and 24 more hold 204800 bytes per partition");
-  EXPECT_EQ(d.notes[8].message, "and 3 more live tensors");
+                    "each): everything else takes 20300 bytes, so cut them from 204800 to at most "
+                    "192684 bytes");
+  ASSERT_EQ(d.notes.size(), 11u);
+  EXPECT_EQ(d.notes[0].message,
+            "'panel0' and 24 more hold 204800 bytes per partition, live from line 57 to line 58");
+  EXPECT_EQ(d.notes[10].message,
+            "'x9' holds 2012 bytes per partition, live from line 57 to line 58");
 }
 
 TEST(Placement, ReportNamesTheTensorThatLiesIdle) {
@@ -324,10 +327,13 @@ TEST(Placement, WideAccumulatorsAreCountedInBanks) {
   const uint32_t x = b.psum("x", {128, 2560}, 40), y = b.psum("y", {128, 2048}, 41);
   b.copy(Engine::Vector, b.whole(x), b.whole(y), 60);
 
-  EXPECT_EQ(textOf(place(b.kernel).diagnostics),
-            "[S-04] 2 PSUM accumulators hold 9 banks at line 60, the core has "
-            "8 banks; evacuate one of 'x' (line 40, 10240 bytes), 'y' (line "
-            "41, 8192 bytes)\n");
+  EXPECT_EQ(
+      textOf(place(b.kernel).diagnostics),
+      "[S-04] the operands of one tensor_copy take 18432 of 16384 PSUM bytes per partition, so "
+      "no order of instructions fits: 'x' (line 40, 10240 bytes), 'y' (line 41, 8192 "
+      "bytes)\n");
+  evacuate one of 'x'(line 40, 10240 bytes), 'y'(line "
+                                                      "41, 8192 bytes)\n");
 }
 
 // Three long pieces by hand leave 4 banks free, but never 3 in a row.

@@ -37,9 +37,13 @@ public:
   /// program order satisfies them.
   StreamPositions collect(uint32_t position) const;
 
+  /// The greatest depth recorded with an access that conflicts with one of
+  /// instruction `position`; 0 when there is none.
+  uint32_t depthBefore(uint32_t position) const;
+
   /// Records the accesses of instruction `position`, which completes on
-  /// `stream`. Positions ascend.
-  void record(uint32_t position, unsigned stream);
+  /// `stream`. Positions ascend. `depth` is for depthBefore.
+  void record(uint32_t position, unsigned stream, uint32_t depth = 0);
 
 private:
   struct Cell {
@@ -47,6 +51,7 @@ private:
     uint32_t writer = 0; ///< position plus one
     uint32_t writerStream = 0;
     StreamPositions readers{};
+    uint32_t writerDepth = 0, readerDepth = 0;
     bool operator==(const Cell &) const = default;
   };
   struct Column {
@@ -56,8 +61,10 @@ private:
   using Space = std::map<int64_t, Column>; ///< disjoint columns by their first byte
 
   void collect(const Region &region, bool writes, StreamPositions &result) const;
-  void read(const Region &region, uint32_t stamp, unsigned stream);
-  void write(const Region &region, uint32_t stamp, unsigned stream);
+  template <typename Visit>
+  void forEachCell(const Region &region, Visit visit) const;
+  void read(const Region &region, uint32_t stamp, unsigned stream, uint32_t depth);
+  void write(const Region &region, uint32_t stamp, unsigned stream, uint32_t depth);
   static void split(Space &space, int64_t at);
 
   const Kernel &kernel;
