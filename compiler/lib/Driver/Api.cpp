@@ -110,6 +110,9 @@ void compile(const CompileRequest &request, CompileResult &result) {
   compiler.stopAfter = request.stopAfter;
   compiler.reproducerDir = request.reproducerDir;
   compiler.testFault = request.testFault;
+  compiler.compactPlacement = request.compactPlacement;
+  compiler.memoryReport = request.memoryReport;
+  compiler.syncReport = request.syncReport;
   compileTrace(traced.trace, compiler, result);
 }
 

@@ -2,6 +2,8 @@
 
 #include "Compiler.h"
 
+#include "Reports.h"
+
 #include "kiln/Conversion/TraceToNisa/TraceToNisa.h"
 #include "kiln/InitAllDialects.h"
 #include "kiln/Pipelines/Pipelines.h"
@@ -100,12 +102,14 @@ private:
     PipelineOptions pipeline;
     pipeline.allowManualOverlap = !options.warnings.isError("M-04");
     pipeline.testFault = options.testFault;
+    pipeline.compactPlacement = options.compactPlacement;
     if (options.stopAfter.empty()) {
       buildPipeline(manager, levelOf(options.emit), pipeline);
     } else if (!buildPipelineUntil(manager, options.stopAfter, pipeline)) {
       unknownPass();
       return;
     }
+    addReports(manager, options, result);
     phase = "the pass pipeline";
     if (failed(manager.run(*module))) {
       if (!hasError())

@@ -14,6 +14,9 @@ struct CompilerOptions {
   std::string stopAfter;     ///< print the IR after this pass
   std::string reproducerDir; ///< empty: current folder
   std::string testFault;     ///< a pass that shall fail
+  bool compactPlacement = false;
+  ReportForm memoryReport = ReportForm::None;
+  ReportForm syncReport = ReportForm::None;
 };
 
 /// Compiles `trace` and appends to `result`. A crash or failure of a pass

@@ -88,4 +88,11 @@ KernelView readKernel(nisa::KernelOp kernel) {
   return view;
 }
 
+analysis::Placement placementOf(const KernelView &view) {
+  analysis::Placement placement;
+  for (nisa::AllocOp alloc : view.tensors)
+    placement.addresses.push_back(alloc.getAddress().value_or(isa::TensorAddress()));
+  return placement;
+}
+
 } // namespace kiln

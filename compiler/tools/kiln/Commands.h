@@ -23,6 +23,8 @@ struct CompileOptions {
   std::vector<std::string> args;     ///< ARG...
   std::vector<std::string> warnings; ///< -W flags without the W, in order
   bool noCache = false;
+  std::string placement = "rotation";   ///< or compact
+  std::string memoryReport, syncReport; ///< text or json on stdout, or a file; empty: none
   std::string hostCompiler;
   std::string testFault; ///< hidden: makes a pass fail, for the test of reproducers
 };

@@ -93,6 +93,26 @@ std::optional<WarningOptions> parseWarnings(const std::vector<std::string> &flag
   return warnings;
 }
 
+namespace {
+
+driver::ReportForm reportForm(const std::string &where) {
+  if (where.empty())
+    return driver::ReportForm::None;
+  return where == "json" || where.ends_with(".json") ? driver::ReportForm::Json
+                                                     : driver::ReportForm::Text;
+}
+
+/// A compilation that ended before there was anything to report leaves `text` empty.
+void writeReport(const std::string &where, const std::string &text, Reporter &reporter) {
+  if (where.empty() || text.empty())
+    return;
+  const bool isStdout = where == "text" || where == "json";
+  if (auto status = writeFile(isStdout ? "-" : where, text); !status)
+    reporter.report(status.error());
+}
+
+} // namespace
+
 std::optional<driver::CompileResult> compile(const CompileOptions &options,
                                              const WarningOptions &warnings,
                                              const std::vector<kilnrt::Argument> &arguments,
@@ -116,6 +136,9 @@ std::optional<driver::CompileResult> compile(const CompileOptions &options,
   request.hostCompiler = options.hostCompiler;
   request.includeDir = includeFolder();
   request.testFault = options.testFault;
+  request.compactPlacement = options.placement == "compact";
+  request.memoryReport = reportForm(options.memoryReport);
+  request.syncReport = reportForm(options.syncReport);
 
   driver::CompileResult result;
   {
@@ -125,6 +148,8 @@ std::optional<driver::CompileResult> compile(const CompileOptions &options,
     library->compile(&request, &result);
   }
   reporter.report(result.diagnostics);
+  writeReport(options.memoryReport, result.memoryReport, reporter);
+  writeReport(options.syncReport, result.syncReport, reporter);
   if (!result.ok)
     return std::nullopt;
   return result;

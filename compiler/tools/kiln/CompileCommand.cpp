@@ -37,7 +37,10 @@ int compileCommand(const CompileToOptions &options, Reporter &reporter) {
     return reporter.exitCode();
   }
   bool binary = *emit == driver::Emit::Program && options.stopAfter.empty();
-  if (binary && options.output.empty()) {
+  // A report is reason enough to compile.
+  const bool isForReport =
+      !options.compile.memoryReport.empty() || !options.compile.syncReport.empty();
+  if (binary && options.output.empty() && !isForReport) {
     reporter.report(kilnrt::makeError(Fault::Usage, "a program needs a file to go to",
                                       "add -o PROG.kiln, or --emit=streams to read the streams"));
     return reporter.exitCode();
@@ -47,7 +50,7 @@ int compileCommand(const CompileToOptions &options, Reporter &reporter) {
   if (!warnings || !arguments)
     return reporter.exitCode();
   auto result = compile(options.compile, *warnings, *arguments, *emit, options.stopAfter, reporter);
-  if (result) {
+  if (result && !(binary && options.output.empty())) {
     std::string_view bytes = result->text;
     if (!result->program.empty())
       bytes = {reinterpret_cast<const char *>(result->program.data()), result->program.size()};

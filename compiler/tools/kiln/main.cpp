@@ -37,6 +37,11 @@ void addCompileOptions(CLI::App *command, CompileOptions &options) {
                    "-Werror or -Werror=ID makes errors of them, -Wno-error=ID does not")
       ->allow_extra_args(false)
       ->type_name("FLAG");
+  command
+      ->add_option("--placement", options.placement,
+                   "rotation reuses an address as late as it can, compact as early")
+      ->check(CLI::IsMember({"rotation", "compact"}))
+      ->capture_default_str();
   command->add_flag("--no-cache", options.noCache, "Build the kernel file anew");
   command->add_option("--host-compiler", options.hostCompiler,
                       "C++ compiler for kernel files (default: $CXX, g++, clang++)");
@@ -88,6 +93,11 @@ int main(int argc, char **argv) {
   compileApp->add_option("--emit", compile.emit, "Level: nisa, placed, scheduled, streams, program")
       ->capture_default_str();
   compileApp->add_option("--stop-after", compile.stopAfter, "Print the IR after this pass");
+  compileApp->add_flag("--memory-report{text}", compile.compile.memoryReport,
+                       "What lies where when SBUF and PSUM are fullest: =text, =json, or =FILE "
+                       "(FILE.json holds JSON)");
+  compileApp->add_flag("--sync-report{text}", compile.compile.syncReport,
+                       "Every wait, and why the others were left out: =text, =json, or =FILE");
   compileApp->add_option("--json", compile.json,
                          "Write a machine-readable report ('-' for stdout)");
   compileApp->callback([&] { action = [&](Reporter &r) { return compileCommand(compile, r); }; });

@@ -30,6 +30,9 @@ using Arg = std::variant<TensorArg, int64_t, double, bool, std::string>;
 /// Levels a compilation can stop at and print.
 enum class Emit { Nisa, Placed, Scheduled, Streams, Program };
 
+/// Whether a report is made, and in which form.
+enum class ReportForm { None, Text, Json };
+
 struct CompileRequest {
   std::string kernelFile; ///< a .cpp to build as a plug-in, or a .so to load
   std::string kernel;     ///< name in the file's registry; empty: the only one
@@ -43,6 +46,9 @@ struct CompileRequest {
   std::string
       reproducerDir;     ///< where a reproducer of an internal fault goes; empty: current folder
   std::string testFault; ///< name of a pass that shall fail, for the test of reproducers
+  bool compactPlacement = false; ///< the smallest peak instead of the deepest rotation
+  ReportForm memoryReport = ReportForm::None;
+  ReportForm syncReport = ReportForm::None;
 };
 
 struct KernelInfo {
@@ -57,6 +63,8 @@ struct CompileResult {
   std::vector<std::byte> program;      ///< Emit::Program
   std::string text;                    ///< every other level
   std::string reproducer;              ///< file written on an internal fault
+  std::string memoryReport;            ///< if asked for; also of a kernel that found no place
+  std::string syncReport;              ///< if asked for
   size_t instructions = 0;
 };
 

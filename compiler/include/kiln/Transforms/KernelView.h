@@ -8,7 +8,7 @@
 #ifndef KILN_TRANSFORMS_KERNELVIEW_H
 #define KILN_TRANSFORMS_KERNELVIEW_H
 
-#include "kiln/Analysis/Kernel.h"
+#include "kiln/Analysis/Placement.h"
 #include "kiln/Dialect/Nisa/IR/NisaInst.h"
 
 #include <vector>
@@ -24,6 +24,9 @@ struct KernelView {
 
 /// Reads `kernel`. Preconditions: no `nisa.for` and no streams inside.
 KernelView readKernel(nisa::KernelOp kernel);
+
+/// The addresses `-kiln-place` wrote; {0, 0} for HBM tensors and what has none yet.
+analysis::Placement placementOf(const KernelView &view);
 
 } // namespace kiln
 

@@ -14,14 +14,6 @@ namespace kiln {
 
 namespace {
 
-/// The addresses `-kiln-place` wrote.
-analysis::Placement placementOf(const KernelView &view) {
-  analysis::Placement placement;
-  for (nisa::AllocOp alloc : view.tensors)
-    placement.addresses.push_back(alloc.getAddress().value_or(isa::TensorAddress()));
-  return placement;
-}
-
 /// Positions of all records in one program order: waits stand right before
 /// the instruction they belong to.
 std::vector<std::vector<uint32_t>> orderRecords(const analysis::Synchronisation &sync,
