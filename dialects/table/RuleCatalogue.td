@@ -206,6 +206,11 @@ def : RuleText<"M-04", "Tiles placed by hand do not overlap while live",
   "move one of them, or let the compiler place it"> {
   let isDemotable = 1;
 }
+def : RuleText<"M-05", "Tiles that rotate by hand are dead before their address is used again",
+  "tile i + n is written into the bytes of tile i",
+  "rotate over as many tiles as are live at once, or let the compiler place them"> {
+  let isDemotable = 1;
+}
 def : RuleText<"M-06", "A PSUM address is a bank boundary",
   "accumulation works bank by bank",
   "use a multiple of 2048">;

@@ -2,13 +2,14 @@
 //
 // What a kernel file includes. The layers, each including the one before: core.h (tensors and
 // views), isa.h (instructions), lang.h (tile functions), kernel.h (kernels), util.h (loops and
-// checks).
+// checks), memory.h (addresses by hand).
 //
 //===------------------------------------------------------------------------------------------===//
 
 #ifndef NL_NL_H
 #define NL_NL_H
 
+#include "nl/memory.h"
 #include "nl/util.h"
 
 #endif // NL_NL_H

@@ -85,10 +85,63 @@ Diagnostic describeOverlap(const Kernel &kernel, std::span<const Lifetime> lifet
   return diagnostic;
 }
 
+/// Tensors of one declaration placed by hand: what rotates.
+struct HandRotation {
+  uint32_t addresses = 0; ///< distinct ones
+  uint32_t live = 0;      ///< most of them live at once
+};
+
+HandRotation measureRotation(const Kernel &kernel, std::span<const Lifetime> lifetimes,
+                             uint32_t location, isa::Memory memory) {
+  std::set<std::pair<uint32_t, uint64_t>> addresses;
+  std::vector<std::pair<uint32_t, int>> changes;
+  for (uint32_t t = 0; t < kernel.tensors.size(); ++t) {
+    const KernelTensor &tensor = kernel.tensors[t];
+    if (tensor.location != location || tensor.memory != memory || !tensor.address ||
+        lifetimes[t].empty())
+      continue;
+    addresses.insert({tensor.address->partition, tensor.address->byte});
+    changes.push_back({lifetimes[t].begin, 1});
+    changes.push_back({lifetimes[t].end, -1});
+  }
+  std::sort(changes.begin(), changes.end());
+  HandRotation rotation{uint32_t(addresses.size()), 0};
+  int live = 0;
+  for (const auto &[position, change] : changes)
+    rotation.live = uint32_t(std::max<int>(int(rotation.live), live += change));
+  return rotation;
+}
+
+/// Two tiles of one declaration, which repeat their addresses too soon.
+Diagnostic describeShallowRotation(const Kernel &kernel, std::span<const Lifetime> lifetimes,
+                                   uint32_t older, uint32_t newer, bool isAllowed) {
+  const KernelTensor &a = kernel.tensors[older], &b = kernel.tensors[newer];
+  const HandRotation rotation = measureRotation(kernel, lifetimes, b.location, b.memory);
+  const auto at = [&](uint32_t position) {
+    return lineText(kernel, kernel.instructions[position].location);
+  };
+  Diagnostic diagnostic;
+  diagnostic.severity = isAllowed ? Severity::Warning : Severity::Error;
+  diagnostic.rule = "M-05";
+  diagnostic.message = quotedName(b) + " (" + text(bytesOf(b)) + " of " +
+                       std::string(isa::name(b.memory)) + ") is written at " +
+                       at(lifetimes[newer].begin) + " before the last use of " + quotedName(a) +
+                       " (" + text(bytesOf(a)) + ") at " + at(lifetimes[older].end - 1) +
+                       "; the declaration rotates over " + std::to_string(rotation.addresses) +
+                       (rotation.addresses == 1 ? " address" : " addresses") + ", and " +
+                       std::to_string(rotation.live) + " of its tiles are live at once";
+  diagnostic.help = "rotate over " + std::to_string(rotation.live) +
+                    " tiles that share no byte, or leave the address out: the compiler then "
+                    "rotates as deep as memory allows";
+  diagnostic.place = kernel.chain(b.location);
+  return diagnostic;
+}
+
 /// Reports tensors placed by hand that share bytes while both live, one pair
 /// for each two declarations.
 void checkManualOverlaps(const Kernel &kernel, std::span<const Lifetime> lifetimes,
-                         isa::Memory memory, bool isAllowed, std::vector<Diagnostic> &diagnostics) {
+                         isa::Memory memory, const PlacementOptions &options,
+                         std::vector<Diagnostic> &diagnostics) {
   std::vector<uint32_t> byBegin;
   for (uint32_t t = 0; t < kernel.tensors.size(); ++t)
     if (kernel.tensors[t].memory == memory && kernel.tensors[t].address && !lifetimes[t].empty())
@@ -115,7 +168,10 @@ void checkManualOverlaps(const Kernel &kernel, std::span<const Lifetime> lifetim
       const bool isNew = a.location == kNone || b.location == kNone ||
                          reported.insert({a.location, b.location}).second;
       if (isNew && diagnostics.size() < kMaxOverlaps)
-        diagnostics.push_back(describeOverlap(kernel, lifetimes, other, t, isAllowed));
+        diagnostics.push_back(
+            a.location != kNone && a.location == b.location
+                ? describeShallowRotation(kernel, lifetimes, other, t, options.allowShallowRotation)
+                : describeOverlap(kernel, lifetimes, other, t, options.allowManualOverlap));
     }
     live.emplace(range.lo, t);
     longest = std::max(longest, range.hi - range.lo);
@@ -175,7 +231,7 @@ PlacementResult place(const Kernel &kernel, const PlacementOptions &options) {
   placement.addresses.resize(kernel.tensors.size());
   bool fits = true;
   for (isa::Memory memory : {isa::Memory::Sbuf, isa::Memory::Psum}) {
-    checkManualOverlaps(kernel, lifetimes, memory, options.allowManualOverlap, result.diagnostics);
+    checkManualOverlaps(kernel, lifetimes, memory, options, result.diagnostics);
     if (std::optional<uint32_t> failed =
             placeMemory(kernel, lifetimes, memory, options.strategy, placement)) {
       result.diagnostics.push_back(describeOveruse(kernel, lifetimes, memory, *failed));

@@ -101,6 +101,7 @@ private:
     manager.enableVerifier(false);
     PipelineOptions pipeline;
     pipeline.allowManualOverlap = !options.warnings.isError("M-04");
+    pipeline.allowShallowRotation = !options.warnings.isError("M-05");
     pipeline.testFault = options.testFault;
     pipeline.compactPlacement = options.compactPlacement;
     if (options.stopAfter.empty()) {

@@ -55,6 +55,7 @@ const std::vector<Step> &steps() {
          PlacePassOptions place;
          place.compact = options.compactPlacement;
          place.allowManualOverlap = options.allowManualOverlap;
+         place.allowShallowRotation = options.allowShallowRotation;
          return createPlacePass(place);
        }},
       //---- order

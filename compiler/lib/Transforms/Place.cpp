@@ -21,6 +21,7 @@ struct Place : impl::PlacePassBase<Place> {
     if (compact)
       options.strategy = analysis::PlacementStrategy::Compact;
     options.allowManualOverlap = allowManualOverlap;
+    options.allowShallowRotation = allowShallowRotation;
 
     analysis::PlacementResult result = analysis::place(view.data, options);
     if (report(result.diagnostics) || !result.placement)

@@ -259,7 +259,7 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
                           "give one -o for each result, in order of return"));
 
   // Who accepts tiles placed over each other wants to see what the chip makes of them.
-  runOptions->checkOverwritten = warnings->isOn("M-04") && warnings->isError("M-04");
+  runOptions->checkOverwritten = warnings->isError("M-04") && warnings->isError("M-05");
   auto executable = kilnrt::Executable::prepare(*program);
   if (!executable)
     return reporter.report(executable.error());

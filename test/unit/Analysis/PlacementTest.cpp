@@ -187,6 +187,43 @@ TEST(Placement, UnrolledOverlapIsReportedOnce) {
   EXPECT_EQ(place(b.kernel).diagnostics.size(), 1u);
 }
 
+/// `tiles` tiles of one declaration over `addresses` addresses by hand; tile i is read when tile
+/// i + `distance` is written.
+PlacementResult placeRing(int tiles, int addresses, int distance,
+                          const PlacementOptions &options = {}) {
+  KernelBuilder b;
+  const uint32_t sink = b.sbuf("sink", {128, 256}, 4);
+  std::vector<uint32_t> ring;
+  for (int i = 0; i < tiles; ++i) {
+    ring.push_back(b.sbuf("k" + std::to_string(i), {128, 256}, 5));
+    b.setAddress(ring.back(), 0, 8192 + 1024 * uint64_t(i % addresses));
+    b.memset(Engine::Gpsimd, b.whole(ring.back()), 10);
+    if (i >= distance)
+      b.copy(Engine::Vector, b.whole(sink), b.whole(ring[size_t(i - distance)]), 71);
+  }
+  return place(b.kernel, options);
+}
+
+TEST(Placement, ShallowRotationIsM05) {
+  EXPECT_EQ(textOf(placeRing(17, 3, 2).diagnostics), "");
+  const PlacementResult result = placeRing(17, 2, 2);
+  ASSERT_EQ(result.diagnostics.size(), 1u);
+  const Diagnostic &d = result.diagnostics[0];
+  EXPECT_EQ(d.rule, "M-05");
+  EXPECT_EQ(d.severity, Severity::Error);
+  EXPECT_EQ(d.message,
+            "'k2' (bytes 8192 to 9215 of sbuf) is written at line 10 before the last use of 'k0' "
+            "(bytes 8192 to 9215) at line 71; the declaration rotates over 2 addresses, and 3 of "
+            "its tiles are live at once");
+  EXPECT_EQ(d.help, "rotate over 3 tiles that share no byte, or leave the address out: the "
+                    "compiler then rotates as deep as memory allows");
+  EXPECT_EQ(d.place, (CallChain{{"k.cpp", 5}}));
+  EXPECT_EQ(placeRing(17, 2, 2, {.allowManualOverlap = true}).diagnostics[0].severity,
+            Severity::Error);
+  EXPECT_EQ(placeRing(17, 2, 2, {.allowShallowRotation = true}).diagnostics[0].severity,
+            Severity::Warning);
+}
+
 TEST(Placement, BadManualAddressesKeepTheRulesOfTheTable) {
   const auto ruleAt = [](Memory memory, uint32_t partition, uint64_t byte) {
     KernelBuilder b;
@@ -332,8 +369,6 @@ TEST(Placement, WideAccumulatorsAreCountedInBanks) {
       "[S-04] the operands of one tensor_copy take 18432 of 16384 PSUM bytes per partition, so "
       "no order of instructions fits: 'x' (line 40, 10240 bytes), 'y' (line 41, 8192 "
       "bytes)\n");
-  evacuate one of 'x'(line 40, 10240 bytes), 'y'(line "
-                                                      "41, 8192 bytes)\n");
 }
 
 // Three long pieces by hand leave 4 banks free, but never 3 in a row.

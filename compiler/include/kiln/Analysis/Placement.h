@@ -33,6 +33,8 @@ struct PlacementOptions {
   /// Tensors placed by hand may share bytes while both live: M-04 is a warning
   /// (-Wno-error=M-04).
   bool allowManualOverlap = false;
+  /// The same for tensors of one declaration, whose addresses rotate: M-05.
+  bool allowShallowRotation = false;
 };
 
 /// Address of every tensor, in the order of Kernel::tensors; {0, 0} for HBM
@@ -69,7 +71,7 @@ MemoryReport measureMemory(const Kernel &kernel, std::span<const Lifetime> lifet
 struct PlacementResult {
   /// Present when every tensor has an address, also when M-04 was reported.
   std::optional<Placement> placement;
-  /// M-01, M-02, M-03, M-04, M-06, M-07 and S-04.
+  /// M-01, M-02, M-03, M-04, M-05, M-06, M-07 and S-04.
   std::vector<Diagnostic> diagnostics;
 };
 

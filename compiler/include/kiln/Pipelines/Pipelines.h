@@ -12,8 +12,9 @@ namespace kiln {
 /// Options of the whole compilation.
 struct PipelineOptions {
   bool compactPlacement = false;
-  bool allowManualOverlap = false; ///< M-04 is a warning
-  std::string testFault; ///< a pass that shall fail, for the test of reproducers
+  bool allowManualOverlap = false;   ///< M-04 is a warning
+  bool allowShallowRotation = false; ///< M-05 is a warning
+  std::string testFault;             ///< a pass that shall fail, for the test of reproducers
 };
 
 /// How far to go; each level includes the ones before it.

@@ -62,7 +62,9 @@ def PlacePass : Pass<"kiln-place", "::kiln::nisa::KernelOp"> {
   let options = [
     Option<"compact", "compact", "bool", "false", "minimise the peak instead of rotating addresses">,
     Option<"allowManualOverlap", "allow-manual-overlap", "bool", "false",
-           "only warn when buffers placed by hand overlap while live (M-04)">
+           "only warn when buffers placed by hand overlap while live (M-04)">,
+    Option<"allowShallowRotation", "allow-shallow-rotation", "bool", "false",
+           "only warn when an address by hand is used again too soon (M-05)">
   ];
 }
 
