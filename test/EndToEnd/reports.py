@@ -20,8 +20,11 @@ for name, memory in (("sbuf", 0), ("psum", 1)):
     r, c = rotation["memories"][memory], compact["memories"][memory]
     expect_equal((r["memory"], c["memory"]), (name, name), "memories")
     expect_equal(r["live_bytes"], c["live_bytes"], "the bound does not depend on the placement")
-    expect_equal(sum(t["bytes"] for t in r["tiles"] if t["partitions"] > 71), max(
-        p["live_bytes"] for p in r["partitions"] if p["last"] > 71), "tiles add up to the partition load")
+    for load in r["partitions"]:
+        for p in (load["first"], load["last"]):
+            held = sum(t["bytes"] for t in r["tiles"] if t["partition"] <= p < t["partition"] + t["partitions"])
+            expect_equal(held, load["live_bytes"], f"tiles of partition {p} add up to its load")
+    expect_equal(sum(p["last"] - p["first"] + 1 for p in r["partitions"]), 128, "all partitions are used")
     expect(c["live_bytes"] <= c["used_bytes"] <= r["used_bytes"] <= r["limit_bytes"], "order of sizes")
 expect(any(x["addresses"] > 1 for x in rotation["memories"][0]["rotations"]), "rotation rotates")
 depth = lambda maps: sum(x["addresses"] for m in maps["memories"] for x in m["rotations"])

@@ -9,10 +9,10 @@ nisa.kernel @exactly_full {
 // -----
 
 // CHECK-NOT: error
-// CHECK: error: [M-01] SBUF peaks at 212992 of 212984 bytes per partition at line [[#]]; largest live: 'a' (line [[#]], 106496 bytes), 'b' (line [[#]], 106496 bytes)
-// CHECK: note: 'a' holds 106496 bytes per partition
-// CHECK: note: 'b' holds 106496 bytes per partition
-// CHECK: note: help: the largest saving is 'a' (line [[#]], 106496 bytes): all else fits, and leaves it 106488 of 106496 bytes
+// CHECK: error: [M-01] the operands of one tensor_copy take 212992 of 212984 SBUF bytes per partition, so no order of instructions fits: 'b' (line [[#]], 106496 bytes), 'a' (line [[#]], 106496 bytes)
+// CHECK: note: 'a' holds 106496 bytes per partition, live from line [[#]] to line [[#]]
+// CHECK: note: 'b' holds 106496 bytes per partition, live from line [[#]] to line [[#]]
+// CHECK: note: help: cut the free dims into tiles: 2 tiles fit with at most 106492 bytes each, which is 26623 elements of float32
 // CHECK-NOT: error
 nisa.kernel @one_too_many {
   %0 = nisa.alloc "a" : !nisa.buf<sbuf, 4x26624xf32>
