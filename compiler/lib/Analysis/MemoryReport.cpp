@@ -298,7 +298,7 @@ Diagnostic describeOveruse(const Kernel &kernel, std::span<const Lifetime> lifet
                              : "give long-lived tensors an address at one end of SBUF; "
                                "addresses "
                                "chosen by the compiler are multiples of " +
-                                   number(isa::machine.sbufAllocAlign);
+                                   number(isa::machine.sbufMinAlign);
     addNotes(kernel, lifetimes, report, diagnostic);
     return diagnostic;
   }

@@ -204,11 +204,14 @@ std::optional<uint32_t> placeMemory(const Kernel &kernel, std::span<const Lifeti
     owners.push_back(t);
   }
   const bool isPsum = memory == isa::Memory::Psum;
-  const SlotMemory shape{capacityBytes(memory),
-                         isPsum ? isa::machine.psumMinAlign : isa::machine.sbufAllocAlign};
+  SlotMemory shape{capacityBytes(memory),
+                   isPsum ? isa::machine.psumMinAlign : isa::machine.sbufAllocAlign};
   const SlotStrategy slotStrategy =
       strategy == PlacementStrategy::Compact ? SlotStrategy::Compact : SlotStrategy::Rotation;
-  if (std::optional<size_t> failed = assignSlots(slots, shape, slotStrategy))
+  std::optional<size_t> failed = assignSlots(slots, shape, slotStrategy);
+  // The coarse units of SBUF are a comfort; a kernel that needs every byte goes without.
+  shape.alignment = isPsum ? isa::machine.psumMinAlign : isa::machine.sbufMinAlign;
+  if (failed && assignSlots(slots, shape, slotStrategy))
     return owners[*failed];
   uint64_t &peak = isPsum ? placement.psumPeakBytes : placement.sbufPeakBytes;
   for (size_t i = 0; i < slots.size(); ++i) {

@@ -84,7 +84,7 @@ private:
                  std::to_string(isa::machine.numPartitions) + " partitions and " +
                  std::to_string(limit) + " bytes",
              tensor.location);
-    int64_t alignment = isPsum ? isa::machine.psumMinAlign : isa::machine.sbufAllocAlign;
+    int64_t alignment = isPsum ? isa::machine.psumMinAlign : isa::machine.sbufMinAlign;
     if (tensor.address) {
       if (!isPsum)
         alignment = std::max<int64_t>(isa::machine.sbufMinAlign, isa::bytesOf(tensor.dtype));

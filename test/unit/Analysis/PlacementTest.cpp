@@ -271,6 +271,19 @@ TEST(Placement, ExactlyFullFits) {
   EXPECT_EQ(placePair(106488).placement->sbufPeakBytes, 212984u);
 }
 
+// Two halves of SBUF, which no coarse unit divides.
+TEST(Placement, EveryByteCanBeUsed) {
+  for (const auto strategy : {PlacementStrategy::Rotation, PlacementStrategy::Compact}) {
+    KernelBuilder b;
+    const uint32_t x = b.sbuf("x", {128, 26623}, 3), y = b.sbuf("y", {128, 26623}, 4);
+    b.memset(Engine::Vector, b.whole(x), 8);
+    b.copy(Engine::Vector, b.whole(y), b.whole(x), 9);
+    const Placement placement = placed(b.kernel, {.strategy = strategy});
+    EXPECT_EQ(placement.sbufPeakBytes, 212984u);
+    EXPECT_THAT(verifyPlacement(b.kernel, placement), IsEmpty());
+  }
+}
+
 TEST(Placement, OneByteMoreIsM01) {
   const PlacementResult result = placePair(106489);
 
@@ -422,7 +435,7 @@ TEST(VerifyPlacement, ReportsBoundsAlignmentAndPartition) {
   EXPECT_EQ(d.verdict(), "[] 'y' (sbuf, partitions 0 to 127, bytes 210937 to 212984) lies "
                          "outside its memory of 128 partitions and 212984 bytes\n"
                          "[] 'y' (sbuf, partitions 0 to 127, bytes 210937 to 212984) starts "
-                         "at byte 210937, which is no multiple of 64\n");
+                         "at byte 210937, which is no multiple of 4\n");
   d.placement.addresses[d.y] = {64, 4096};
   EXPECT_EQ(d.verdict(), "[] 'y' (sbuf, partitions 64 to 191, bytes 4096 to 6143) lies "
                          "outside its memory of 128 partitions and 212984 bytes\n"
