@@ -13,9 +13,13 @@
 
 #include <gtest/gtest.h>
 
-// The examples register their kernels in this program.
+// The examples register their kernels in this program; each checks itself in a main of its own.
+#define main matmulMain
 #include "03_matmul.cpp"
+#undef main
+#define main attentionMain
 #include "06_attention.cpp"
+#undef main
 
 namespace kiln::test {
 
