@@ -21,8 +21,11 @@ class Kiln:
         self.source = pathlib.Path(options.source)
         self._scratch = tempfile.TemporaryDirectory(prefix="kiln-test-")
         self.scratch = pathlib.Path(self._scratch.name)
-        # The cache of this test only: nothing of the user's is read or written.
-        self.env = dict(os.environ, KILN_CACHE_DIR=str(self.scratch / "cache"))
+        # The cache of this test only, or of tests that share kernel files: nothing of the user's is
+        # read or written.
+        cache = os.environ.get("KILN_TEST_CACHE", str(self.scratch / "cache"))
+        os.makedirs(cache, mode=0o700, exist_ok=True)
+        self.env = dict(os.environ, KILN_CACHE_DIR=cache)
 
     def __call__(self, *arguments, code=0, cwd=None, env=None):
         """Runs kiln; returns (stdout, stderr). Another exit code than `code` fails the test."""

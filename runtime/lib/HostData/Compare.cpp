@@ -26,7 +26,8 @@ constexpr int64_t kNone = -1;
 /// Gathers the figures element by element; indices stay flat until the end.
 struct Tally {
   Tolerance tolerance;
-  int64_t mismatches = 0, nonFiniteMismatches = 0;
+  int64_t mismatches = 0, nonFiniteMismatches = 0, zeroMismatches = 0;
+  int64_t firstZero = kNone, lastZero = kNone;
   double maxAbs = 0, maxRel = 0, squaredErrors = 0, squaredReferences = 0;
   int64_t first = kNone, maxAbsAt = kNone, maxRelAt = kNone;
 
@@ -44,6 +45,12 @@ struct Tally {
       ++mismatches;
       if (first == kNone)
         first = index;
+      if (actual == 0) {
+        ++zeroMismatches;
+        lastZero = index;
+        if (firstZero == kNone)
+          firstZero = index;
+      }
     }
     if (maxAbsAt == kNone || error > maxAbs) {
       maxAbs = error;
@@ -114,6 +121,12 @@ Expected<Comparison> compareArrays(const HostArray &actual, const HostArray &exp
   result.mismatches = tally.mismatches;
   result.nonFiniteMismatches = tally.nonFiniteMismatches;
   result.first = element(tally.first);
+  result.zeroMismatches = tally.zeroMismatches;
+  if (tally.zeroMismatches > 0) {
+    const int64_t rowElements = actual.shape.empty() ? count : count / actual.shape[0];
+    result.firstZeroRow = tally.firstZero / rowElements;
+    result.lastZeroRow = tally.lastZero / rowElements;
+  }
   result.maxAbsError = tally.maxAbs;
   result.maxAbsAt = element(tally.maxAbsAt);
   result.maxRelError = tally.maxRel;
@@ -137,7 +150,13 @@ std::string Comparison::describe() const {
   if (!maxRelAt.index.empty())
     text += fmt::format("; largest relative error {:.3g} at {}", maxRelError,
                         detail::describeIndex(maxRelAt.index));
-  return text + fmt::format("; L2-relative error {:.3g}", l2RelError);
+  text += fmt::format("; L2-relative error {:.3g}", l2RelError);
+  // Zeros here and there are rounding; when they are most of what is wrong, a store is missing.
+  if (zeroMismatches > 0 && 2 * zeroMismatches >= mismatches)
+    text +=
+        fmt::format("; {:.1f} % of the result is zero and should not be, in rows {} to {}",
+                    100.0 * double(zeroMismatches) / double(elements), firstZeroRow, lastZeroRow);
+  return text;
 }
 
 } // namespace kilnrt

@@ -31,6 +31,21 @@ HostArray floats(std::vector<int64_t> shape, std::initializer_list<float> values
   return arrayOf<float>(DType::Float32, std::move(shape), values);
 }
 
+TEST(Compare, SaysWhenRowsWereNeverStored) {
+  const HostArray expected = floats({4, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
+  Comparison result = compare(floats({4, 2}, {1, 2, 0, -0.0f, 0, 0, 7, 9}), expected);
+  EXPECT_EQ(result.zeroMismatches, 4);
+  EXPECT_EQ(result.firstZeroRow, 1);
+  EXPECT_EQ(result.lastZeroRow, 2);
+  EXPECT_THAT(result.describe(), testing::EndsWith("; 50.0 % of the result is zero and should not "
+                                                   "be, in rows 1 to 2"));
+  // A zero among other mistakes is no forgotten store, and a zero that is right is none at all.
+  result = compare(floats({4, 2}, {0, 3, 4, 5, 5, 6, 7, 8}), expected);
+  EXPECT_EQ(result.zeroMismatches, 1);
+  EXPECT_THAT(result.describe(), testing::Not(testing::HasSubstr("zero and")));
+  EXPECT_EQ(compare(floats({1}, {0}), floats({1}, {0})).zeroMismatches, 0);
+}
+
 TEST(Compare, AcceptsEqualArrays) {
   HostArray a = floats({2, 3}, {1, -2, 0, -0.0f, 1e-45f, 3});
 

@@ -38,6 +38,11 @@ struct Comparison {
   int64_t nonFiniteMismatches = 0; ///< mismatches with a NaN or an infinity on a side
   ComparedElement first;           ///< first mismatch in C order; meaningful when there is one
 
+  /// Mismatches that are zero where the reference is not, and the first and last index of dim 0
+  /// they have: what a forgotten store looks like.
+  int64_t zeroMismatches = 0;
+  int64_t firstZeroRow = 0, lastZeroRow = 0;
+
   double maxAbsError = 0;
   ComparedElement maxAbsAt; ///< first of the largest; index is empty while no
                             ///< element is finite
