@@ -112,6 +112,13 @@ HandRotation measureRotation(const Kernel &kernel, std::span<const Lifetime> lif
   return rotation;
 }
 
+/// Whether `a` and `b` come from one declaration that goes through several addresses.
+bool isRotation(const Kernel &kernel, std::span<const Lifetime> lifetimes, const KernelTensor &a,
+                const KernelTensor &b) {
+  return a.location != kNone && a.location == b.location &&
+         measureRotation(kernel, lifetimes, b.location, b.memory).addresses > 1;
+}
+
 /// Two tiles of one declaration, which repeat their addresses too soon.
 Diagnostic describeShallowRotation(const Kernel &kernel, std::span<const Lifetime> lifetimes,
                                    uint32_t older, uint32_t newer, bool isAllowed) {
@@ -169,7 +176,7 @@ void checkManualOverlaps(const Kernel &kernel, std::span<const Lifetime> lifetim
                          reported.insert({a.location, b.location}).second;
       if (isNew && diagnostics.size() < kMaxOverlaps)
         diagnostics.push_back(
-            a.location != kNone && a.location == b.location
+            isRotation(kernel, lifetimes, a, b)
                 ? describeShallowRotation(kernel, lifetimes, other, t, options.allowShallowRotation)
                 : describeOverlap(kernel, lifetimes, other, t, options.allowManualOverlap));
     }

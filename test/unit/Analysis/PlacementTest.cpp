@@ -218,6 +218,8 @@ TEST(Placement, ShallowRotationIsM05) {
   EXPECT_EQ(d.help, "rotate over 3 tiles that share no byte, or leave the address out: the "
                     "compiler then rotates as deep as memory allows");
   EXPECT_EQ(d.place, (CallChain{{"k.cpp", 5}}));
+  // One address for all is no rotation.
+  EXPECT_EQ(placeRing(17, 1, 2).diagnostics[0].rule, "M-04");
   EXPECT_EQ(placeRing(17, 2, 2, {.allowManualOverlap = true}).diagnostics[0].severity,
             Severity::Error);
   EXPECT_EQ(placeRing(17, 2, 2, {.allowShallowRotation = true}).diagnostics[0].severity,
