@@ -96,6 +96,8 @@ class Out<string n, list<MemoryRec> mems, list<DtypeRec> types, string d, int lo
           int dims = 0> : Operand<n, 1, 0, 0, mems, types, d, low, high, dims>;
 class In<string n, list<MemoryRec> mems, list<DtypeRec> types, string d, int low = 0, int high = 0,
          int dims = 0> : Operand<n, 0, 0, 0, mems, types, d, low, high, dims>;
+class Column<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
+    : Operand<n, 0, 0, 1, mems, types, d>;
 class OptColumn<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
     : Operand<n, 0, 1, 1, mems, types, d>;
 /// A scalar operand: one value a partition or, without the column, the number in field `imm`. Kernels
@@ -118,6 +120,8 @@ class Field<string n, string k, int w, string i, string d> {
   string init = i;
   string doc = d;
   TableEnum enumType = ?;
+  list<Case> allowed = [];  // enum: the cases this row takes; [] stands for all
+  string allowedRule = "";  // the rule that another case breaks
 }
 class FBool<string n, string d> : Field<n, "bool", 1, "false", d>;
 class FI32<string n, string i, string d> : Field<n, "i32", 1, i, d>;
@@ -127,6 +131,12 @@ class FF64<string n, string i, string d> : Field<n, "f64", 1, i, d>;
 class FPattern<string n, string d> : Field<n, "i32", 8, "0", d>; // four [step, num] pairs, outermost first
 class FEnum<string n, TableEnum e, string i, string d> : Field<n, "enum", 1, i, d> {
   let enumType = e;
+}
+/// An enum of which the row takes the cases `cs`; the others break `rule`.
+class FEnumOf<string n, TableEnum e, list<Case> cs, string rule, string i, string d>
+    : FEnum<n, e, i, d> {
+  let allowed = cs;
+  let allowedRule = rule;
 }
 
 //---- rules -------------------------------------------------------------------------------------===//
@@ -187,6 +197,11 @@ class Inst<int op, string m, list<EngineRec> engs> {
   // The executor's handler is generated: it calls the function of kilnrt/Semantics/Rows.h, declared from
   // this record. 0: the row needs more than its tiles and fields, and a handler is written by hand.
   bit isTileFunction = 0;
+  // What the row does to the accumulators of its engine, one fp32 register for each row of the tile: the
+  // name of the ReduceCmd field that says so, or of the one command it always is. "": nothing. They are
+  // read out into the operand `reduce_res`, if the row has it.
+  string accumulators = "";
+  bit idleLosesAccumulators = 0; // the command idle leaves them without a value, not as they are
 }
 
 #endif // KILN_TABLE_BASE_TD

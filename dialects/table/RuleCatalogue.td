@@ -22,13 +22,13 @@ def : RuleText<"P-03", "Dim 0 is the partition dim",
   let severity = "warning";
 }
 def : RuleText<"P-04", "Operands use the same number of partitions",
-  "every partition computes on its own data; the hardware never broadcasts across partitions",
+  "every partition computes on its own data; the hardware never broadcasts across partitions. A chain through reduction registers uses one number too",
   "replicate the operand first: a DMA with partition stride 0, or a matmul with a column of ones">;
 def : RuleText<"P-05", "Operands hold the same number of elements a partition",
   "elements are paired by their position in the flattened free sequence",
   "take equal slices, broadcast a free dim, or use tensor_scalar for one value a partition">;
 def : RuleText<"P-06", "An access starts at a legal partition",
-  "the engines read partitions in quadrants: more than 64 partitions start at 0, 33 to 64 at 0 or 64, up to 32 at a multiple of 32; two SBUF inputs share their start",
+  "the engines read partitions in quadrants: more than 64 partitions start at 0, 33 to 64 at 0 or 64, up to 32 at a multiple of 32; two SBUF inputs share their start, and so do the instructions of a chain through reduction registers",
   "move the slice to a legal start, or copy the rows first">;
 def : RuleText<"P-07", "An access does not cross a half",
   "33 to 64 partitions lie in one half of the array",
@@ -218,8 +218,8 @@ def : RuleText<"M-07", "An address starts at a legal partition",
   "engine accesses start at quadrants",
   "choose 0, 32, 64 or 96 as the partition count allows">;
 def : RuleText<"M-08", "A tile is written before it is read",
-  "memory is not initialised",
-  "write it first: dma_copy, memset or a matmul">;
+  "memory is not initialised, nor are the reduction registers of an engine",
+  "write it first: dma_copy, memset or a matmul; begin a chain of reductions with reduce_cmd reset_reduce">;
 def : RuleText<"M-09", "Every byte read was written",
   "a tail tile writes fewer bytes than a full one",
   "read only what was written">;

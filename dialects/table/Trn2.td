@@ -146,6 +146,12 @@ def ActReciprocal : ActFnRec<"reciprocal", 22, "1 / x", "0x1p-42", "0x1p+42">;
 def ActSign : ActFnRec<"sign", 23, "-1, 0 or 1">;
 def ActAbs : ActFnRec<"abs", 24, "x without its sign">;
 
+def ReduceIdle : Case<"idle", 0, "leave them alone">;
+def ReduceReset : Case<"reset", 1, "set them to 0">;
+def ReduceReduce : Case<"reduce", 2, "continue from their value">;
+def ReduceResetReduce : Case<"reset_reduce", 3, "start from the identity">;
+def ReduceLoadReduce : Case<"load_reduce", 4, "start from a given value">;
+
 def EngineEnum : TableEnum<"Engine", "Engines of one core. NKI's values.",
   [Case<"unknown", 0, "the compiler picks">, EngineTensor, EngineScalar, EngineGpsimd, EngineVector, EngineSync]>;
 def MemoryEnum : TableEnum<"Memory", "Memories an access can name.", [Sbuf, Psum, Hbm]>;
@@ -160,9 +166,7 @@ def ActFnEnum : TableEnum<"ActFn", "Functions of the Scalar Engine.",
    ActGeluSigmoidDx, ActSilu, ActSiluDx, ActTanh, ActSoftplus, ActMish, ActErf, ActErfDx, ActExp, ActLog,
    ActSin, ActArctan, ActSqrt, ActRsqrt, ActReciprocal, ActSign, ActAbs]>;
 def ReduceCmdEnum : TableEnum<"ReduceCmd", "What an instruction does to the engine's reduction registers. NKI's values.",
-  [Case<"idle", 0, "leave them alone">, Case<"reset", 1, "set them to 0">,
-   Case<"reduce", 2, "continue from their value">, Case<"reset_reduce", 3, "start from the identity">,
-   Case<"load_reduce", 4, "start from a given value">]>;
+  [ReduceIdle, ReduceReset, ReduceReduce, ReduceResetReduce, ReduceLoadReduce]>;
 def AccumulateEnum : TableEnum<"Accumulate", "What a matmul does to the location it writes.",
   [Case<"automatic", 0, "overwrite at the first matmul write since allocation, add at later ones, location by location">,
    Case<"overwrite", 1, "replace what is there">, Case<"add", 2, "add to what an earlier matmul left">]>;

@@ -224,4 +224,131 @@ def TensorTensorScanInst : Inst<0x3C, "tensor_tensor_scan", [EngineVector]> {
   let isTileFunction = 1;
 }
 
+defvar VectorIdleCmds = [ReduceIdle, ReduceResetReduce, ReduceReduce];
+defvar RangeComparisons = [AluEqual, AluLess, AluLessEqual, AluGreater, AluGreaterEqual];
+defvar SelectPredicateDtypes = [UInt8, Int8, Int16, UInt16];
+defvar SelectValueDtypes = [Float32, BFloat16, Float16, UInt8, Int8, Int16, UInt16];
+
+def TensorScalarReduceInst : Inst<0x3D, "tensor_scalar_reduce", [EngineVector]> {
+  let cppName = "TensorScalarReduce";
+  let summary = "Combine a tile with a scalar and reduce every row";
+  let description = [{
+    `t[p, f] = op0(data[p, f], operand0)` in fp32, `dst = round(t)`.
+
+    The engine has one fp32 reduction register B[p] for each row, shared by tensor_scalar_reduce, range_select
+    and select_reduce. `reset_reduce` starts it at the identity of `reduce_op` (add 0, multiply 1, maximum -Inf,
+    minimum +Inf), `load_reduce` at `reduce_init`, `reduce` at its value; then
+    `B[p] = reduce_op(B[p], t[p, f])` for every f in order, on t before it is narrowed. `reduce_res`, if
+    present, receives round(B[p]), or round(-B[p]) with `reduce_res_negate`; the register itself keeps its
+    sign. Where it overlaps dst, reduce_res wins. A chain of reducing instructions starts at one partition and
+    uses one number of partitions.
+  }];
+  let example = "nisa.tensor_scalar_reduce dst=%y[0+128, 0: 1x512] data=%x[0+128, 0: 1x512] reduce_res=%s[0+128, 0: 1x1] op0=multiply imm0=2 reduce_op=add";
+  let operands = [
+    Out<"dst", OnChip, AnyDtype, "P partitions x F elements">,
+    In<"data", OnChip, AnyDtype, "P partitions x F elements">,
+    ScalarOperand<"operand0", OnChip, AnyDtype, "imm0", "scalar of op0, one value a partition">,
+    ScalarOperand<"reduce_init", OnChip, AnyDtype, "imm_reduce_init",
+                  "what load_reduce starts from, one value a partition">,
+    OptOutColumn<"reduce_res", OnChip, AnyDtype, "receives the reduction register">];
+  let fields = [
+    FEnum<"op0", AluOpEnum, "", "the operator">,
+    FF32<"imm0", "0", "scalar of op0 when operand0 is absent">,
+    FEnumOf<"reduce_op", AluOpEnum, [AluAdd, AluMultiply, AluMaximum, AluMinimum], "D-17", "",
+            "add, multiply, maximum or minimum">,
+    FBool<"reverse0", "must be false: the hardware does not swap the arguments of op0">,
+    FEnumOf<"reduce_cmd", ReduceCmdEnum, [ReduceResetReduce, ReduceReduce, ReduceLoadReduce], "B-07",
+            "reset_reduce", "what the reduction register starts from">,
+    FF32<"imm_reduce_init", "0", "what load_reduce starts from when reduce_init is absent">,
+    FBool<"reduce_res_negate", "write the reduction register out with its sign flipped">];
+  let rules = [
+    Rule<"P-04", "samePartitions", "all operands use the same number of partitions">,
+    Rule<"P-05", "sameElements", "dst and data hold the same number of elements a partition">,
+    Rule<"D-08", "arithmeticStages", "the operator is arithmetic">,
+    Rule<"B-07", "vectorStages", "the Vector Engine has the operator">,
+    Rule<"D-08", "stageScalar", "a unary op0 takes no scalar">,
+    Rule<"B-07", "noReverse", "reverse0 is false">,
+    Rule<"D-17", "loadedStart", "reduce_init goes with load_reduce only">];
+  let costs = [Cost<"vector", 1, 1, 126, 214, 64,
+                    "tensor_scalar_reduce formula (64 cycles more than tensor_scalar) with measured overheads", "derived">];
+  let spec = "tensor_scalar_reduce";
+  let accumulators = "reduce_cmd";
+}
+
+def RangeSelectInst : Inst<0x3E, "range_select", [EngineVector]> {
+  let cppName = "RangeSelect";
+  let summary = "Keep the elements whose position lies between two bounds of their row";
+  let description = [{
+    With i = range_start + f as fp32 (exact below 2^24), f counting the flattened free elements from 0:
+    `y[p, f] = on_true_tile[p, f]` where `comp_op0(i, bound0[p])` and `comp_op1(i, bound1[p])` both hold, else
+    `on_false_value`, which is -FP32_MAX (bits 0xFF7FFFFF). `dst = round(y)`: in dtypes narrower than fp32 the
+    fill becomes -Inf.
+
+    `reset_reduce` sets the reduction register B[p] of tensor_scalar_reduce to the maximum of y[p, :], started at -Inf,
+    `reduce` to the maximum of B[p] and y[p, :], both before y is narrowed, so a row without a kept element
+    gives -FP32_MAX. `idle` leaves the registers without a value. `reduce_res`, if present, receives
+    round(B[p]) and wins where it overlaps dst. A NaN among the kept elements is the maximum.
+  }];
+  let example = "nisa.range_select dst=%y[0+128, 0: 1x512] on_true_tile=%x[0+128, 0: 1x512] bound0=%lo[0+128, 0: 1x1] bound1=%hi[0+128, 0: 1x1] reduce_res=%s[0+128, 0: 1x1] comp_op0=greater_equal comp_op1=less";
+  let operands = [
+    Out<"dst", OnChip, AnyDtype, "P partitions x F elements">,
+    In<"on_true_tile", OnChip, FloatDtypes, "P partitions x F elements">,
+    Column<"bound0", OnChip, [Float32], "the bound of comp_op0">,
+    Column<"bound1", OnChip, [Float32], "the bound of comp_op1">,
+    OptOutColumn<"reduce_res", OnChip, AnyDtype, "receives the reduction register">];
+  let fields = [
+    FEnumOf<"comp_op0", AluOpEnum, RangeComparisons, "B-07", "", "first comparison">,
+    FEnumOf<"comp_op1", AluOpEnum, RangeComparisons, "B-07", "", "second comparison">,
+    FEnumOf<"reduce_cmd", ReduceCmdEnum, VectorIdleCmds, "B-07", "reset_reduce",
+            "what the reduction register starts from">,
+    FEnumOf<"reduce_op", AluOpEnum, [AluMaximum], "D-17", "maximum", "maximum">,
+    FI32<"range_start", "0", "position of the first element">,
+    FF32<"on_false_value", "-3.4028234663852886e38", "must be -FP32_MAX">];
+  let rules = [
+    Rule<"P-04", "samePartitions", "all operands use the same number of partitions">,
+    Rule<"P-05", "sameElements", "dst and on_true_tile hold the same number of elements a partition">,
+    Rule<"D-17", "readOutNeedsReduce", "reduce_res needs a reduce_cmd that reduces">,
+    Rule<"D-07", "lowestFill", "on_false_value is -FP32_MAX">];
+  let costs = [Cost<"vector", 1, 1, 250, 328, 64,
+                    "range_select formula with measured overheads of two column operands, and a read-out of 64 cycles", "derived">];
+  let spec = "range_select";
+  let accumulators = "reduce_cmd";
+  let idleLosesAccumulators = 1;
+}
+
+def SelectReduceInst : Inst<0x3F, "select_reduce", [EngineVector]> {
+  let cppName = "SelectReduce";
+  let summary = "Choose between a tile and a scalar element by element, with an optional row maximum";
+  let description = [{
+    `y[p, f] = on_true[p, f]` where `predicate[p, f]` is not 0 (with `reverse_pred`: is 0), else on_false;
+    `dst = round(y)`. Values go through fp32.
+
+    `reset_reduce` sets the reduction register B[p] of tensor_scalar_reduce to the maximum of y[p, :], started at -Inf,
+    `reduce` to the maximum of B[p] and y[p, :], both before y is narrowed. `idle` leaves the registers
+    without a value. `reduce_res`, if present, receives round(B[p]) and wins where it overlaps dst.
+  }];
+  let example = "nisa.select_reduce dst=%y[0+128, 0: 1x512] predicate=%p[0+128, 0: 1x512] on_true=%x[0+128, 0: 1x512] imm_on_false=-1";
+  let operands = [
+    Out<"dst", OnChip, AnyDtype, "P partitions x F elements">,
+    In<"predicate", OnChip, SelectPredicateDtypes, "P partitions x F elements">,
+    In<"on_true", OnChip, SelectValueDtypes, "P partitions x F elements">,
+    ScalarOperand<"on_false", OnChip, AnyDtype, "imm_on_false", "the other value, one a partition">,
+    OptOutColumn<"reduce_res", OnChip, FloatDtypes, "receives the reduction register">];
+  let fields = [
+    FF32<"imm_on_false", "0", "the other value when on_false is absent">,
+    FEnumOf<"reduce_cmd", ReduceCmdEnum, VectorIdleCmds, "B-07", "idle", "what the reduction register starts from">,
+    FEnumOf<"reduce_op", AluOpEnum, [AluMaximum], "D-17", "maximum", "maximum">,
+    FBool<"reverse_pred", "choose on_true where the predicate is 0">];
+  let rules = [
+    Rule<"P-04", "samePartitions", "all operands use the same number of partitions">,
+    Rule<"P-05", "sameElements", "dst, predicate and on_true hold the same number of elements a partition">,
+    Rule<"B-03", "oneInputInPsum", "at most one of predicate and on_true is in PSUM">,
+    Rule<"P-06", "sameStartPartition", "two SBUF inputs start at the same partition">,
+    Rule<"D-17", "readOutNeedsReduce", "reduce_res needs a reduce_cmd that reduces">];
+  let costs = [Cost<"vector", 1, 1, 69, 150, 64, "as tensor_copy_predicated, with two streamed inputs", "choice">];
+  let spec = "select_reduce";
+  let accumulators = "reduce_cmd";
+  let idleLosesAccumulators = 1;
+}
+
 #endif // KILN_TABLE_VECTORENGINE_TD

@@ -17,6 +17,10 @@
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_KIND %s 2>&1 | FileCheck %s --check-prefix=BAD-KIND
 // RUN: not kiln-tblgen -check -I %kiln_table -DNO_WORDS %s 2>&1 | FileCheck %s --check-prefix=NO-WORDS
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_CASE %s 2>&1 | FileCheck %s --check-prefix=BAD-CASE
+// RUN: not kiln-tblgen -check -I %kiln_table -DFOREIGN_CASE %s 2>&1 | FileCheck %s --check-prefix=FOREIGN-CASE
+// RUN: not kiln-tblgen -check -I %kiln_table -DREFUSED_DEFAULT %s 2>&1 | FileCheck %s --check-prefix=REFUSED-DEFAULT
+// RUN: not kiln-tblgen -check -I %kiln_table -DREFUSED_RULE %s 2>&1 | FileCheck %s --check-prefix=REFUSED-RULE
+// RUN: not kiln-tblgen -check -I %kiln_table -DNO_COMMAND %s 2>&1 | FileCheck %s --check-prefix=NO-COMMAND
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_DEFAULT %s 2>&1 | FileCheck %s --check-prefix=BAD-DEFAULT
 // RUN: not kiln-tblgen -check -I %kiln_table -DNO_ENUM %s 2>&1 | FileCheck %s --check-prefix=NO-ENUM
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_RULE %s 2>&1 | FileCheck %s --check-prefix=BAD-RULE
@@ -144,6 +148,35 @@ def P : Probe<"probe"> {
 // BAD-CASE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': field 'op' default 'plus' is not a case of 'AluOp'
 def P : Probe<"probe"> {
   let fields = [FEnum<"op", AluOpEnum, "plus", "">];
+}
+#endif
+
+#ifdef FOREIGN_CASE
+// FOREIGN-CASE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': field 'op' takes 'copy', which is not a case of 'AluOp'
+def P : Probe<"probe"> {
+  let fields = [FEnumOf<"op", AluOpEnum, [AluAdd, ActCopy], "D-17", "", "">];
+}
+#endif
+
+#ifdef REFUSED_DEFAULT
+// REFUSED-DEFAULT: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': field 'op' does not take its default 'multiply'
+def P : Probe<"probe"> {
+  let fields = [FEnumOf<"op", AluOpEnum, [AluAdd], "D-17", "multiply", "">];
+}
+#endif
+
+#ifdef REFUSED_RULE
+// REFUSED-RULE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': rule id 'Z-99' is not in the rule catalogue
+def P : Probe<"probe"> {
+  let fields = [FEnumOf<"op", AluOpEnum, [AluAdd], "Z-99", "", "">];
+}
+#endif
+
+#ifdef NO_COMMAND
+// NO-COMMAND: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': accumulators 'op' is neither a field with a reduction command nor a command
+def P : Probe<"probe"> {
+  let fields = [FEnum<"op", AluOpEnum, "", "">];
+  let accumulators = "op";
 }
 #endif
 

@@ -21,6 +21,8 @@
 
 #include "nl/core.h"
 
+#include <limits>
+
 namespace nl {
 
 //---- operators ----------------------------------------------------------===//
@@ -288,12 +290,40 @@ struct Activation {
   nisa::reduce_cmd reduce_cmd = nisa::reduce_cmd::idle; ///< what happens to the reduction register
 };
 /// dst = op(data * scale + bias), in float32, rounded once to dst's dtype. With a reducing
-/// `reduce_cmd` the engine also sums every row, left to right, before narrowing. Runs on the Scalar
-/// Engine. Checks D-09, D-10, D-17, P-04, P-05.
+/// `reduce_cmd` the engine also sums every row, left to right, before narrowing, in its reduction
+/// registers, one for each row: `reset_reduce` starts them at 0, `reduce` continues from the
+/// activation before, on the same partitions. `reduce_res` receives them, also with `idle`; a plain
+/// activation leaves them alone. Runs on the Scalar Engine. Checks D-09, D-10, D-17, M-08, P-04,
+/// P-05, P-06.
 void activation(const Activation &args, SrcLoc loc = SrcLoc::current());
 inline void activation(const Tensor &dst, const Op &op, const Tensor &data,
                        SrcLoc loc = SrcLoc::current()) {
   activation(Activation{.dst = dst, .op = op, .data = data}, loc);
+}
+
+/// Operands of activation_reduce.
+struct ActivationReduce {
+  Tensor dst;             ///< P partitions x F elements
+  Op op;                  ///< the function
+  Tensor data;            ///< P partitions x F elements
+  Op reduce_op;           ///< nl::add
+  Tensor reduce_res = {}; ///< column that receives the row sums; without it they stay registers
+  Operand bias = {};      ///< number or column; 0 when absent
+  Operand scale = 1.0f;   ///< number or float32 column
+};
+/// activation with reduce_cmd::reset_reduce: dst = op(data * scale + bias), reduce_res = the sum of
+/// every row before narrowing, left to right. Runs on the Scalar Engine. Checks D-09, D-10, D-17,
+/// P-04, P-05.
+inline void activation_reduce(const ActivationReduce &args, SrcLoc loc = SrcLoc::current()) {
+  detail::record("activation_reduce",
+                 {{"dst", args.dst},
+                  {"op", args.op},
+                  {"data", args.data},
+                  {"reduce_op", args.reduce_op},
+                  {"reduce_res", args.reduce_res},
+                  {"bias", args.bias, false},
+                  {"scale", args.scale, false}},
+                 loc);
 }
 
 //---- Vector Engine ------------------------------------------------------===//
@@ -447,6 +477,104 @@ inline void tensor_tensor_scan(const TensorTensorScan &args, SrcLoc loc = SrcLoc
                   {"op1", args.op1},
                   {"reverse0", args.reverse0},
                   {"reverse1", args.reverse1}},
+                 loc);
+}
+
+/// Operands of tensor_scalar_reduce.
+struct TensorScalarReduce {
+  Tensor dst;             ///< P partitions x F elements
+  Tensor data;            ///< P partitions x F elements
+  Op op0;                 ///< the operator
+  Operand operand0 = {};  ///< number or column; absent for a unary op0
+  Op reduce_op;           ///< add, multiply, maximum or minimum
+  Tensor reduce_res = {}; ///< column that receives the reduction register
+  bool reverse0 = false;  ///< must be false
+  nisa::reduce_cmd reduce_cmd =
+      nisa::reduce_cmd::reset_reduce; ///< start anew, continue, or start from reduce_init
+  Operand reduce_init = {};           ///< number or column, for load_reduce only
+  bool reduce_res_negate = false;     ///< write the register out with its sign flipped
+};
+/// dst = op0(data, operand0), and every row of it is folded by reduce_op, left to right, before
+/// narrowing. The folds live in the reduction registers of the Vector Engine, one for each row,
+/// shared by tensor_scalar_reduce, range_select and select_reduce: `reset_reduce` starts them at
+/// the identity, `reduce` continues from the instruction before, on the same partitions. Checks
+/// B-07, D-08, D-10, D-17, M-08, P-04, P-05, P-06.
+inline void tensor_scalar_reduce(const TensorScalarReduce &args, SrcLoc loc = SrcLoc::current()) {
+  detail::record("tensor_scalar_reduce",
+                 {{"dst", args.dst},
+                  {"data", args.data},
+                  {"op0", args.op0},
+                  {"operand0", args.operand0, args.op0},
+                  {"reduce_op", args.reduce_op},
+                  {"reduce_res", args.reduce_res},
+                  {"reverse0", args.reverse0},
+                  {"reduce_cmd", args.reduce_cmd},
+                  {"reduce_init", args.reduce_init, args.reduce_cmd == reduce_cmd::load_reduce},
+                  {"reduce_res_negate", args.reduce_res_negate}},
+                 loc);
+}
+
+/// Operands of range_select.
+struct RangeSelect {
+  Tensor dst;          ///< P partitions x F elements
+  Tensor on_true_tile; ///< P partitions x F floats
+  Op comp_op0;         ///< equal, less, less_equal, greater or greater_equal
+  Op comp_op1;         ///< the same
+  Tensor bound0;       ///< float32 column: the right side of comp_op0
+  Tensor bound1;       ///< float32 column: the right side of comp_op1
+  nisa::reduce_cmd reduce_cmd = nisa::reduce_cmd::reset_reduce; ///< idle, reset_reduce or reduce
+  Tensor reduce_res = {};     ///< column that receives the reduction register
+  Op reduce_op = nl::maximum; ///< maximum
+  int64_t range_start = 0;    ///< position of the first element
+  float on_false_value = -std::numeric_limits<float>::max(); ///< only this value
+};
+/// dst = on_true_tile where `comp_op0(i, bound0)` and `comp_op1(i, bound1)` hold for the position
+/// i = range_start + f in the row, else -FP32_MAX, which in narrower dtypes becomes -Inf. The
+/// reduction register of a row becomes its maximum, before narrowing: in a float32 column a row
+/// with nothing selected gives -FP32_MAX. `idle` leaves the registers without a value. Runs on the
+/// Vector Engine. Checks B-07, D-07, D-09, D-10, D-17, M-08, P-04, P-05, P-06.
+inline void range_select(const RangeSelect &args, SrcLoc loc = SrcLoc::current()) {
+  detail::record("range_select",
+                 {{"dst", args.dst},
+                  {"on_true_tile", args.on_true_tile},
+                  {"comp_op0", args.comp_op0},
+                  {"comp_op1", args.comp_op1},
+                  {"bound0", args.bound0},
+                  {"bound1", args.bound1},
+                  {"reduce_cmd", args.reduce_cmd},
+                  {"reduce_res", args.reduce_res},
+                  {"reduce_op", args.reduce_op},
+                  {"range_start", args.range_start},
+                  {"on_false_value", args.on_false_value}},
+                 loc);
+}
+
+/// Operands of select_reduce.
+struct SelectReduce {
+  Tensor dst;             ///< P partitions x F elements
+  Tensor predicate;       ///< P partitions x F integers of 8 or 16 bits: 0 is false
+  Tensor on_true;         ///< P partitions x F elements, no int32 or uint32
+  Operand on_false;       ///< number or column
+  Tensor reduce_res = {}; ///< float column that receives the reduction register
+  nisa::reduce_cmd reduce_cmd = nisa::reduce_cmd::idle; ///< idle, reset_reduce or reduce
+  Op reduce_op = nl::maximum;                           ///< maximum
+  bool reverse_pred = false;                            ///< on_true where the predicate is 0
+};
+/// dst = predicate ? on_true : on_false, element by element. With a reducing `reduce_cmd` the
+/// reduction register of a row becomes its maximum, before narrowing; `idle` leaves the registers
+/// without a value. Not both predicate and on_true in PSUM; in SBUF they start at the same
+/// partition. Runs on the Vector Engine. Checks B-03, B-07, D-09, D-10, D-17, M-08, P-04, P-05,
+/// P-06.
+inline void select_reduce(const SelectReduce &args, SrcLoc loc = SrcLoc::current()) {
+  detail::record("select_reduce",
+                 {{"dst", args.dst},
+                  {"predicate", args.predicate},
+                  {"on_true", args.on_true},
+                  {"on_false", args.on_false},
+                  {"reduce_res", args.reduce_res},
+                  {"reduce_cmd", args.reduce_cmd},
+                  {"reduce_op", args.reduce_op},
+                  {"reverse_pred", args.reverse_pred}},
                  loc);
 }
 

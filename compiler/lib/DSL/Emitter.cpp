@@ -128,10 +128,11 @@ std::vector<DiagnosticLog::Note> Emitter::operandNotes(int first) const {
 //---- recording ----------------------------------------------------------===//
 
 void Emitter::record() {
-  if (state)
-    state->countStatement();
-  if (!usable())
+  if (!state)
     return;
+  state->countStatement();
+  if (!usable())
+    return state->chains.forget(row.desc);
   isa::InstView view{inst, row.desc, {}};
   for (unsigned i = 0; i < row.desc.operands.size(); ++i) {
     if (!inst.operands[i].present())
@@ -144,10 +145,16 @@ void Emitter::record() {
     v.shape = {tensor.shape.begin(), tensor.shape.end()};
     v.partitionBase = tensor.address ? static_cast<uint32_t>(tensor.address->partition) : 0;
   }
-  bool legal = isa::checkInstruction(view, [this](isa::Violation v) {
+  bool legal = true;
+  auto report = [&](isa::Violation v) {
+    legal = false;
     state->log.report({v.rule, std::move(v.message), std::move(v.help), v.operand}, place,
                       operandNotes(v.operand));
-  });
+  };
+  if (isa::checkInstruction(view, report))
+    state->chains.follow(view, report);
+  else
+    state->chains.forget(row.desc);
   for (unsigned i = 0; i < row.desc.operands.size(); ++i) {
     if (!row.desc.operands[i].isOutput || !inst.operands[i].present())
       continue;

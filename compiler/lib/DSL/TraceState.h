@@ -10,6 +10,7 @@
 
 #include "Locations.h"
 #include "Text.h"
+#include "kiln/ISA/Accumulators.h"
 #include "kiln/ISA/Rules.h"
 
 #include <map>
@@ -121,6 +122,7 @@ public:
   std::vector<TensorRecord> tensors;
   std::map<std::string, uint32_t, std::less<>> names; ///< the author's names
   std::vector<Instruction> instructions;              ///< locations hold Places until finish
+  isa::AccumulatorChains chains;                      ///< after the instructions so far
   size_t statements = 0; ///< instructions and tensors so far, wrong ones too
   nl::SrcLoc last;
 

@@ -50,6 +50,13 @@ const InstDesc *findInstruction(std::string_view mnemonic) {
   return it == std::end(kInstructions) ? nullptr : &*it;
 }
 
+unsigned mainInput(const InstDesc &desc) {
+  for (unsigned i = 0; i < desc.operands.size(); ++i)
+    if (const OperandDesc &op = desc.operands[i]; !op.isOutput && !op.isColumn)
+      return i;
+  return 0;
+}
+
 int64_t Instruction::word(std::string_view field, unsigned i) const {
   const FieldDesc *f = desc().field(field);
   assert(f && i < f->words && "the instruction has no such field word");

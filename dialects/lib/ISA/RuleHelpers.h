@@ -77,6 +77,8 @@ std::string shapeOf(const Access &access);
 //---- facts of an instruction
 //---------------------------------------------------------------------===//
 
+inline unsigned mainInput(const InstView &view) { return mainInput(view.desc); }
+
 /// The value of a field by name; 0 when the record has none.
 int64_t fieldOf(const InstView &view, std::string_view name, unsigned word = 0);
 inline AluOp aluField(const InstView &view, std::string_view name) {

@@ -404,6 +404,20 @@ void reportField(const InstView &view, const RuleSink &sink, const FieldDesc &fi
               allowed));
 }
 
+/// A case of the enum that this row does not take. The other rules still make sense.
+void checkAllowed(const InstView &view, const RuleSink &sink, const FieldDesc &field,
+                  const EnumCase &found) {
+  if (field.allows(found.value))
+    return;
+  std::string allowed;
+  for (const EnumCase &c : field.cases)
+    if (field.allows(c.value))
+      allowed += text(allowed.empty() ? "" : ", ", c.name);
+  report(sink, field.allowedRule, -1,
+         text(field.name, " of ", view.desc.mnemonic, " cannot be ", found.name),
+         text("allowed: ", allowed));
+}
+
 bool checkWord(const InstView &view, const RuleSink &sink, const FieldDesc &field, int64_t word) {
   switch (field.kind) {
   case FieldKind::Bool:
@@ -413,8 +427,10 @@ bool checkWord(const InstView &view, const RuleSink &sink, const FieldDesc &fiel
     return false;
   case FieldKind::Enum:
     for (const EnumCase &c : field.cases)
-      if (c.value == word)
+      if (c.value == word) {
+        checkAllowed(view, sink, field, c);
         return true;
+      }
     reportField(view, sink, field, text(word),
                 text("one of ", field.cases.size(), " named values"));
     return false;

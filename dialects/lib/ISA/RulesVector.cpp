@@ -13,15 +13,6 @@
 namespace kiln::isa::rules {
 namespace {
 
-/// First tile input (not a column): the operand the others are measured
-/// against.
-unsigned mainInput(const InstView &view) {
-  for (unsigned i = 0; i < view.desc.operands.size(); ++i)
-    if (const OperandDesc &op = view.desc.operands[i]; !op.isOutput && !op.isColumn)
-      return i;
-  return 0;
-}
-
 /// Calls `visit(operand)` for each present operand but the main input.
 template <class Visit>
 void forOtherOperands(const InstView &view, unsigned main, Visit visit) {

@@ -24,6 +24,9 @@ namespace {
 /// Opcodes are two bytes, enum values one.
 constexpr int64_t kMaxOpcode = 0xFFFF, kMaxEnumValue = 0xFF;
 
+/// The cases a field takes are bits of one word.
+constexpr int64_t kMaxAllowedValue = 63;
+
 void checkEnum(const Record *e) {
   std::map<int64_t, StringRef> byValue;
   StringSet<> names;
@@ -94,6 +97,44 @@ void checkImmediates(const Record *inst) {
   }
 }
 
+/// The cases a row takes are some of its enum's, and the default is one of them.
+void checkAllowed(const Record *inst, const Record *field, const std::string &where) {
+  std::vector<const Record *> allowed = field->getValueAsListOfDefs("allowed");
+  if (allowed.empty())
+    return;
+  const Record *e = field->getValueAsDef("enumType");
+  StringRef init = field->getValueAsString("init");
+  bool isInitAllowed = init.empty();
+  for (const Record *c : allowed) {
+    StringRef name = c->getValueAsString("name");
+    if (findCase(e, name) != c)
+      PrintFatalError(inst->getLoc(), where + " takes '" + name + "', which is not a case of '" +
+                                          e->getValueAsString("cppName") + "'");
+    if (c->getValueAsInt("value") > kMaxAllowedValue)
+      PrintFatalError(inst->getLoc(), where + " takes '" + name + "', whose value " +
+                                          Twine(c->getValueAsInt("value")) + " is above " +
+                                          Twine(kMaxAllowedValue));
+    isInitAllowed |= name == init;
+  }
+  if (!isInitAllowed)
+    PrintFatalError(inst->getLoc(), where + " does not take its default '" + init + "'");
+}
+
+/// The accumulators' command is a field of the row, or the one command it always is.
+void checkAccumulators(const Record *inst, const RecordKeeper &records) {
+  StringRef command = inst->getValueAsString("accumulators");
+  const Record *commands = records.getDef("ReduceCmdEnum");
+  if (command.empty() || findCase(commands, command))
+    return;
+  for (const Record *f : inst->getValueAsListOfDefs("fields"))
+    if (f->getValueAsString("name") == command && f->getValueAsString("kind") == "enum" &&
+        f->getValueAsDef("enumType") == commands)
+      return;
+  PrintFatalError(inst->getLoc(),
+                  title(inst) + ": accumulators '" + command +
+                      "' is neither a field with a reduction command nor a command");
+}
+
 void checkField(const Record *inst, const Record *field) {
   StringRef name = field->getValueAsString("name"), kind = field->getValueAsString("kind"),
             init = field->getValueAsString("init");
@@ -112,6 +153,7 @@ void checkField(const Record *inst, const Record *field) {
     if (!init.empty() && !findCase(e, init))
       PrintFatalError(inst->getLoc(), where + " default '" + init + "' is not a case of '" +
                                           e->getValueAsString("cppName") + "'");
+    checkAllowed(inst, field, where);
     return;
   }
   if (init.empty())
@@ -130,6 +172,12 @@ void checkField(const Record *inst, const Record *field) {
 
 void checkRules(const Record *inst, const StringSet<> &catalogue) {
   StringSet<> seen;
+  for (const Record *field : inst->getValueAsListOfDefs("fields")) {
+    StringRef id = field->getValueAsString("allowedRule");
+    if (!field->getValueAsListOfDefs("allowed").empty() && !catalogue.contains(id))
+      PrintFatalError(inst->getLoc(),
+                      title(inst) + ": rule id '" + id + "' is not in the rule catalogue");
+  }
   for (const Record *rule : inst->getValueAsListOfDefs("rules")) {
     StringRef id = rule->getValueAsString("id"), check = rule->getValueAsString("check");
     if (!catalogue.contains(id))
@@ -218,6 +266,7 @@ void checkTable(const RecordKeeper &records) {
       checkField(inst, field);
     }
     checkImmediates(inst);
+    checkAccumulators(inst, records);
     checkRules(inst, catalogue);
     checkCosts(inst);
   }

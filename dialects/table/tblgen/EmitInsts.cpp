@@ -88,6 +88,14 @@ void emitOperandDescs(raw_ostream &os, const Record *inst) {
   os << "};\n";
 }
 
+/// The cases a field takes, as bits.
+std::string allowedBits(const Record *field) {
+  uint64_t mask = 0;
+  for (const Record *c : field->getValueAsListOfDefs("allowed"))
+    mask |= uint64_t(1) << c->getValueAsInt("value");
+  return mask == 0 ? "~uint64_t(0)" : utostr(mask) + "u";
+}
+
 void emitFieldDescs(raw_ostream &os, const Record *inst) {
   auto fields = inst->getValueAsListOfDefs("fields");
   if (fields.empty())
@@ -100,7 +108,8 @@ void emitFieldDescs(raw_ostream &os, const Record *inst) {
        << ", " << f->getValueAsInt("words") << ", "
        << (f->getValueAsString("init").empty() ? "true" : "false") << ", " << initExpr(f) << ", "
        << (kind == "enum" ? "EnumCases(k" + enumCpp(f) + "Cases)" : std::string("EnumCases()"))
-       << ", " << quoted(f->getValueAsString("doc")) << "},\n";
+       << ", " << allowedBits(f) << ", " << quoted(f->getValueAsString("allowedRule")) << ", "
+       << quoted(f->getValueAsString("doc")) << "},\n";
     word += f->getValueAsInt("words");
   }
   os << "};\n";
@@ -133,6 +142,22 @@ std::string spanOf(const Record *inst, StringRef list, StringRef suffix) {
   if (inst->getValueAsListOfDefs(list).empty())
     return "{}";
   return ("k" + inst->getValueAsString("cppName") + suffix).str();
+}
+
+/// What the row does to the accumulators, as an AccumulatorDesc.
+std::string accumulatorExpr(const Record *inst, const RecordKeeper &records) {
+  StringRef command = inst->getValueAsString("accumulators");
+  if (command.empty())
+    return "{false, -1, ReduceCmd::Idle, false}";
+  int64_t index = 0, field = -1;
+  for (const Record *f : inst->getValueAsListOfDefs("fields")) {
+    if (f->getValueAsString("name") == command)
+      field = index;
+    ++index;
+  }
+  const Record *fixed = field < 0 ? findCase(records.getDef("ReduceCmdEnum"), command) : nullptr;
+  return "{true, " + itostr(field) + ", ReduceCmd::" + (fixed ? enumerator(fixed) : "Idle") + ", " +
+         flag(inst, "idleLosesAccumulators") + "}";
 }
 
 std::string memberType(const Record *field) {
@@ -225,7 +250,8 @@ void emitInstDescs(raw_ostream &os, const RecordKeeper &records) {
        << quoted(inst->getValueAsString("summary")) << ", " << spanOf(inst, "engines", "Engines")
        << ", " << spanOf(inst, "operands", "Operands") << ", " << spanOf(inst, "fields", "Fields")
        << ", " << spanOf(inst, "rules", "Rules") << ", " << spanOf(inst, "costs", "Costs") << ", "
-       << quoted(inst->getValueAsString("spec")) << ", " << flag(inst, "isInternal") << "},\n";
+       << quoted(inst->getValueAsString("spec")) << ", " << flag(inst, "isInternal") << ", "
+       << accumulatorExpr(inst, records) << "},\n";
   os << "};\n";
 }
 

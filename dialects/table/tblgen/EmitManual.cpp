@@ -60,8 +60,10 @@ void emitInstruction(raw_ostream &os, const Record *inst) {
          << (kind == "enum" ? f->getValueAsDef("enumType")->getValueAsString("cppName") : kind);
       if (int64_t words = f->getValueAsInt("words"); words > 1)
         os << " x " << words;
-      os << " | " << (init.empty() ? "required" : init) << " | " << f->getValueAsString("doc")
-         << " |\n";
+      os << " | " << (init.empty() ? "required" : init) << " | " << f->getValueAsString("doc");
+      if (auto allowed = f->getValueAsListOfDefs("allowed"); !allowed.empty())
+        os << " (of " << names(allowed) << ")";
+      os << " |\n";
     }
     os << "\n";
   }

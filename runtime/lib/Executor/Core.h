@@ -16,11 +16,12 @@
 
 namespace kilnrt {
 
-/// The reduction register file of the Scalar Engine, by row of the tile.
+/// The reduction registers of one engine, by row of the tile.
 struct ReductionRegisters {
   std::array<float, isa::machine.numPartitions> values{};
-  /// Rows [0, defined) hold a value; the others were never reset.
+  /// Rows [0, defined) hold a value; the others were never set.
   uint32_t defined = 0;
+  uint32_t partition = 0; ///< first partition of the tile that set them
 };
 
 class Core {
@@ -31,7 +32,7 @@ public:
   const RunOptions &options;
   Storage memory;
   std::array<uint64_t, isa::machine.numSemaphores> semaphores{};
-  ReductionRegisters reductions;
+  std::array<ReductionRegisters, kEngineSlots> reductions; ///< by engine
 
   /// Checks the inputs, notes the writes, runs the handler. Not for DMA.
   Status execute(const Operation &op);

@@ -1,12 +1,10 @@
-//===- HandlersVector.cpp - elementwise, reductions, generators -------------------------------===//
+//===- HandlersVector.cpp - elementwise, folds, generators ------------------------------------===//
 //
 // Adapters: tiles and fields of an operation to the semantic function of its row.
 //
 //===------------------------------------------------------------------------------------------===//
 
 #include "Core.h"
-#include "Diagnose.h"
-#include "kilnrt/Semantics/Activate.h"
 #include "kilnrt/Semantics/Copy.h"
 #include "kilnrt/Semantics/Elementwise.h"
 #include "kilnrt/Semantics/Generate.h"
@@ -74,51 +72,6 @@ Status kilnrt::execTensorReduce(Core &core, const Operation &op,
     tensorReduceBits(args.op, data, groupElements, dst);
   else
     tensorReduce(args.op, data, groupElements, args.negate, dst);
-  return Status::ok();
-}
-
-//---- activation ---------------------------------------------------------===//
-
-/// The registers of rows [0, rows) have values.
-static Status checkReductions(const Core &core, const Operation &op, uint32_t rows) {
-  if (core.reductions.defined >= rows)
-    return Status::ok();
-  return faultAt(core.image, op, -1, "M-08",
-                 "activation continues from the reduction register of row " +
-                     std::to_string(core.reductions.defined) + ", which was never set",
-                 "start the sum with reduce_cmd reset_reduce or reset");
-}
-
-Status kilnrt::execActivation(Core &core, const Operation &op, const isa::ActivationArgs &args) {
-  using isa::ReduceCmd;
-  const Tile dst = core.output(op, args.dst);
-  const ConstTile data = core.input(op, args.data);
-  ConstTile scaleColumn, biasColumn;
-  Scalar scale{args.immScale}, bias{args.immBias};
-  if (core.has(op, args.scale)) {
-    scaleColumn = core.input(op, args.scale);
-    scale.column = &scaleColumn;
-  }
-  if (core.has(op, args.bias)) {
-    biasColumn = core.input(op, args.bias);
-    bias.column = &biasColumn;
-  }
-
-  ReductionRegisters &registers = core.reductions;
-  float *const sums = registers.values.data();
-  const bool isReducing =
-      args.reduceCmd == ReduceCmd::Reduce || args.reduceCmd == ReduceCmd::ResetReduce;
-  const bool isReadOut = core.has(op, args.reduceRes);
-  if (args.reduceCmd == ReduceCmd::Reset || args.reduceCmd == ReduceCmd::ResetReduce) {
-    std::fill(sums, sums + dst.rows, 0.0f);
-    registers.defined = std::max(registers.defined, dst.rows);
-  } else if (isReducing || isReadOut) {
-    if (Status status = checkReductions(core, op, dst.rows); !status)
-      return status;
-  }
-  activation(args.op, data, scale, bias, dst, isReducing ? sums : nullptr);
-  if (isReadOut)
-    storeColumn(sums, core.output(op, args.reduceRes)); // last: it wins over dst
   return Status::ok();
 }
 

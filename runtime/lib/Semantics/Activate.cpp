@@ -9,6 +9,7 @@
 #include "kilnrt/Semantics/Activate.h"
 
 #include "FloatStream.h"
+#include "RowBlocks.h"
 #include "kilnrt/Numerics/Activation.h"
 #include "kilnrt/Numerics/Alu.h"
 #include "kilnrt/Numerics/Fold.h"
@@ -56,35 +57,15 @@ void activateChunk(kiln::isa::ActFn fn, const RowFactors &factors, int64_t eleme
   activationRow(fn, out, out, size_t(n));
 }
 
-/// Rows folded side by side, and the columns of their block.
-constexpr uint32_t kBlockRows = 16;
-constexpr int64_t kBlockColumns = 512;
-
-/// The general case with sums: kBlockRows rows at a time.
+/// The general case with sums.
 void activateBlocks(kiln::isa::ActFn fn, const RowFactors &factors, const ConstTile &data,
                     const Tile &dst, float *sums) {
-  std::vector<float> block(size_t(kBlockRows) * kBlockColumns);
-  for (uint32_t r0 = 0; r0 < dst.rows; r0 += kBlockRows) {
-    const uint32_t rows = std::min(kBlockRows, dst.rows - r0);
-    std::vector<FloatReader> readers;
-    std::vector<FloatWriter> writers;
-    for (uint32_t r = 0; r < rows; ++r) {
-      readers.emplace_back(rowOf(data, r0 + r));
-      writers.emplace_back(rowOf(dst, r0 + r));
-    }
-    for (int64_t done = 0; done < dst.elements; done += kBlockColumns) {
-      const int64_t n = std::min(kBlockColumns, dst.elements - done);
-      for (uint32_t r = 0; r < rows; ++r) {
-        float *y = block.data() + r * kBlockColumns;
-        const float *x = readers[r].read(y, n);
-        scaleBiasRow(x, factors.scale[r0 + r], factors.bias[r0 + r], y, size_t(n));
-        activationRow(fn, y, y, size_t(n));
-      }
-      foldRows(AluOp::Add, block.data(), kBlockColumns, rows, size_t(n), sums + r0);
-      for (uint32_t r = 0; r < rows; ++r)
-        writers[r].write(block.data() + r * kBlockColumns, n);
-    }
-  }
+  RowReaders in(data);
+  writeRowBlocks(dst, AluOp::Add, sums, [&](uint32_t r, int64_t, float *y, int64_t n) {
+    const float *x = in.read(r, y, n);
+    scaleBiasRow(x, factors.scale[r], factors.bias[r], y, size_t(n));
+    activationRow(fn, y, y, size_t(n));
+  });
 }
 
 } // namespace
@@ -118,8 +99,4 @@ void kilnrt::activation(kiln::isa::ActFn fn, const ConstTile &data, const Scalar
   if (sums && !isShort)
     foldRows(AluOp::Add, reinterpret_cast<const float *>(dst.base), dst.rowStep / 4, dst.rows,
              size_t(dst.elements), sums);
-}
-
-void kilnrt::storeColumn(const float *values, const Tile &column) {
-  storeRow(column.dtype, values, column.base, column.rowStep, column.rows);
 }

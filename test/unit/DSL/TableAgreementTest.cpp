@@ -26,12 +26,13 @@ namespace {
   X(maximum)                                                                                       \
   X(minimum)                                                                                       \
   X(equal)                                                                                         \
-  X(not_equal) X(greater_equal) X(greater) X(less_equal) X(less) X(logical_and) X(logical_or)      \
-      X(logical_xor) X(power) X(abs) X(rsqrt) X(reciprocal) X(invert) X(bitwise_and) X(bitwise_or) \
-          X(bitwise_xor) X(left_shift) X(right_shift) X(copy) X(square) X(sigmoid) X(relu) X(gelu) \
-              X(gelu_dx) X(gelu_apprx_tanh) X(gelu_apprx_sigmoid) X(gelu_apprx_sigmoid_dx) X(silu) \
-                  X(silu_dx) X(tanh) X(softplus) X(mish) X(erf) X(erf_dx) X(exp) X(log) X(sin)     \
-                      X(arctan) X(sqrt) X(sign)
+  X(not_equal)                                                                                     \
+  X(greater_equal) X(greater) X(less_equal) X(less) X(logical_and) X(logical_or) X(logical_xor)    \
+      X(power) X(abs) X(rsqrt) X(reciprocal) X(invert) X(bitwise_and) X(bitwise_or) X(bitwise_xor) \
+          X(left_shift) X(right_shift) X(copy) X(square) X(sigmoid) X(relu) X(gelu) X(gelu_dx)     \
+              X(gelu_apprx_tanh) X(gelu_apprx_sigmoid) X(gelu_apprx_sigmoid_dx) X(silu) X(silu_dx) \
+                  X(tanh) X(softplus) X(mish) X(erf) X(erf_dx) X(exp) X(log) X(sin) X(arctan)      \
+                      X(sqrt) X(sign)
 
 TEST(TableAgreement, OperatorsHaveTheTablesNamesAndNumbers) {
   std::map<std::string_view, int> alu, functions;
@@ -70,6 +71,10 @@ const std::map<std::string_view, std::vector<Parameter>> &parameters() {
   static const nisa::Reciprocal reciprocal{};
   static const nisa::ScalarTensorTensor fused{};
   static const nisa::TensorTensorScan scan{};
+  static const nisa::ActivationReduce sums{};
+  static const nisa::TensorScalarReduce folds{};
+  static const nisa::RangeSelect range{};
+  static const nisa::SelectReduce select{};
   static const nisa::Memset memset{.dst = {}, .value = 0};
   static const nisa::Iota iota{};
   static const nisa::DmaCopy dma{};
@@ -86,6 +91,9 @@ const std::map<std::string_view, std::vector<Parameter>> &parameters() {
        {P(activation, dst), P(activation, op), P(activation, data), P(activation, bias),
         P(activation, scale), P(activation, reduce_op), P(activation, reduce_res),
         P(activation, reduce_cmd)}},
+      {"activation_reduce",
+       {P(sums, dst), P(sums, op), P(sums, data), P(sums, reduce_op), P(sums, reduce_res),
+        P(sums, bias), P(sums, scale)}},
       {"tensor_reduce",
        {P(reduce, dst), P(reduce, op), P(reduce, data), P(reduce, axis), P(reduce, negate),
         P(reduce, keepdims)}},
@@ -104,6 +112,18 @@ const std::map<std::string_view, std::vector<Parameter>> &parameters() {
       {"tensor_tensor_scan",
        {P(scan, dst), P(scan, data0), P(scan, data1), P(scan, initial), P(scan, op0), P(scan, op1),
         P(scan, reverse0), P(scan, reverse1)}},
+      {"tensor_scalar_reduce",
+       {P(folds, dst), P(folds, data), P(folds, op0), P(folds, operand0), P(folds, reduce_op),
+        P(folds, reduce_res), P(folds, reverse0), P(folds, reduce_cmd), P(folds, reduce_init),
+        P(folds, reduce_res_negate)}},
+      {"range_select",
+       {P(range, dst), P(range, on_true_tile), P(range, comp_op0), P(range, comp_op1),
+        P(range, bound0), P(range, bound1), P(range, reduce_cmd), P(range, reduce_res),
+        P(range, reduce_op), P(range, range_start), P(range, on_false_value)}},
+      {"select_reduce",
+       {P(select, dst), P(select, predicate), P(select, on_true), P(select, on_false),
+        P(select, reduce_res), P(select, reduce_cmd), P(select, reduce_op),
+        P(select, reverse_pred)}},
       {"memset", {P(memset, dst), P(memset, value), P(memset, engine)}},
       {"iota", {P(iota, dst), P(iota, pattern), P(iota, offset), P(iota, channel_multiplier)}},
       {"dma_copy", {P(dma, dst), P(dma, src), P(dma, dge_mode), P(dma, oob_mode), P(dma, engine)}},
@@ -202,6 +222,17 @@ TEST(TableAgreement, DefaultsAreTheTables) {
   EXPECT_EQ(isa::makeInstruction(isa::Opcode::Activation).real("imm_scale"), a.scale.value);
   EXPECT_EQ(int(a.reduce_cmd),
             int(isa::makeInstruction(isa::Opcode::Activation).word("reduce_cmd")));
+  EXPECT_EQ(nisa::ActivationReduce{}.scale.value,
+            isa::makeInstruction(isa::Opcode::ActivationReduce).real("imm_scale"));
+  EXPECT_EQ(int(nisa::TensorScalarReduce{}.reduce_cmd),
+            int(isa::makeInstruction(isa::Opcode::TensorScalarReduce).word("reduce_cmd")));
+  const isa::Instruction range = isa::makeInstruction(isa::Opcode::RangeSelect);
+  EXPECT_EQ(int(nisa::RangeSelect{}.reduce_cmd), int(range.word("reduce_cmd")));
+  EXPECT_EQ(int(nisa::RangeSelect{}.reduce_op.alu), int(range.word("reduce_op")));
+  EXPECT_EQ(double(nisa::RangeSelect{}.on_false_value), range.real("on_false_value"));
+  const isa::Instruction select = isa::makeInstruction(isa::Opcode::SelectReduce);
+  EXPECT_EQ(int(nisa::SelectReduce{}.reduce_cmd), int(select.word("reduce_cmd")));
+  EXPECT_EQ(int(nisa::SelectReduce{}.reduce_op.alu), int(select.word("reduce_op")));
   nisa::DmaCopy d{};
   EXPECT_EQ(int(d.dge_mode), int(isa::makeInstruction(isa::Opcode::DmaCopy).word("dge_mode")));
   EXPECT_EQ(int(d.oob_mode), int(isa::makeInstruction(isa::Opcode::DmaCopy).word("oob_mode")));

@@ -303,3 +303,72 @@ TEST_F(ReductionTest, ARegisterThatWasNeverSetStopsTheRun) {
             "help: start the sum with reduce_cmd reset_reduce or reset\n"
             "note: instruction 1 of the scalar stream, activation @ ");
 }
+
+TEST_F(ReductionTest, AChainOnOtherPartitionsStopsTheRun) {
+  const uint32_t x = load("x", DType::Float32, {64, 1}, std::vector<uint32_t>(64, 0));
+  auto rows = [&](uint32_t first, uint32_t count) { return b.at(x, first, count, 0, {{1, 1}}); };
+  activate(isa::ActFn::Copy, rows(32, 3), rows(32, 3), isa::ReduceCmd::ResetReduce);
+  activate(isa::ActFn::Copy, rows(32, 3), rows(32, 3), isa::ReduceCmd::Reduce);
+  b.line(31);
+  activate(isa::ActFn::Copy, rows(32, 2), rows(32, 2), isa::ReduceCmd::Reduce);
+
+  EXPECT_EQ(render(faultOf(b, inputs)),
+            "P-04: activation continues from a chain of 3 partitions, it uses 2 @ kernel.cpp:31\n"
+            "help: use as many partitions as the instruction that began the chain\n"
+            "note: instruction 2 of the scalar stream, activation @ ");
+}
+
+TEST_F(ReductionTest, AChainFromAnotherStartStopsTheRun) {
+  const uint32_t x = load("x", DType::Float32, {64, 1}, std::vector<uint32_t>(64, 0));
+  const uint32_t sum = b.sbuf("sum", DType::Float32, {3, 1});
+  auto rows = [&](uint32_t first, uint32_t count) { return b.at(x, first, count, 0, {{1, 1}}); };
+  activate(isa::ActFn::Copy, rows(32, 3), rows(32, 3), isa::ReduceCmd::Reset);
+  b.line(31);
+  activate(isa::ActFn::Copy, rows(0, 3), rows(0, 3), isa::ReduceCmd::Idle, b.all(sum));
+
+  EXPECT_EQ(render(faultOf(b, inputs)),
+            "P-06: activation reads a chain that starts at partition 32, it starts at 0 @ "
+            "kernel.cpp:31\n"
+            "help: copy its input to the partitions of the chain first\n"
+            "note: instruction 1 of the scalar stream, activation @ ");
+}
+
+TEST_F(ReductionTest, EnginesHaveTheirOwnRegisters) {
+  const uint32_t x = load("x", DType::Float32, {3, 1}, {0, 0, 0});
+  activate(isa::ActFn::Copy, b.all(x), b.all(x), isa::ReduceCmd::ResetReduce);
+  b.line(31);
+  Record &record = b.add(Engine::Vector, Opcode::TensorScalarReduce, {b.all(x), b.all(x)});
+  record.inst.setWord("op0", int64_t(AluOp::Add));
+  record.inst.setWord("reduce_op", int64_t(AluOp::Add));
+  record.inst.setWord("reduce_cmd", int64_t(isa::ReduceCmd::Reduce));
+
+  EXPECT_EQ(render(faultOf(b, inputs)),
+            "M-08: tensor_scalar_reduce continues from the reduction register of row 0, which was "
+            "never set @ kernel.cpp:31\n"
+            "help: start the chain with reduce_cmd reset_reduce\n"
+            "note: instruction 0 of the vector stream, tensor_scalar_reduce @ ");
+}
+
+TEST_F(ReductionTest, AnIdleSelectionLeavesNothingToContinueFrom) {
+  const uint32_t x = load("x", DType::Float32, {3, 1}, {0, 0, 0});
+  const uint32_t bound = load("bound", DType::Float32, {3, 1}, {0, 0, 0});
+  const uint32_t largest = b.sbuf("largest", DType::Float32, {3, 1});
+  auto select = [&](isa::ReduceCmd command, isa::Access result) {
+    Record &record = b.add(Engine::Vector, Opcode::RangeSelect,
+                           {b.all(x), b.all(x), b.all(bound), b.all(bound), result});
+    record.inst.setWord("comp_op0", int64_t(AluOp::Equal));
+    record.inst.setWord("comp_op1", int64_t(AluOp::Equal));
+    record.inst.setWord("reduce_cmd", int64_t(command));
+  };
+  select(isa::ReduceCmd::ResetReduce, {});
+  select(isa::ReduceCmd::Reduce, b.all(largest));
+  select(isa::ReduceCmd::Idle, {});
+  b.line(31);
+  select(isa::ReduceCmd::Reduce, {});
+
+  EXPECT_EQ(render(faultOf(b, inputs)),
+            "M-08: range_select continues from the reduction register of row 0, which was never "
+            "set @ kernel.cpp:31\n"
+            "help: start the chain with reduce_cmd reset_reduce\n"
+            "note: instruction 3 of the vector stream, range_select @ ");
+}

@@ -45,6 +45,34 @@ std::vector<HostArray> runKernel(Lambda kernel, const std::vector<HostArray> &in
   return runTrace(traceOf(kernel, args), inputs, text);
 }
 
+/// The elements of the only result.
+inline std::vector<float> onlyResult(const std::vector<HostArray> &results) {
+  EXPECT_EQ(results.size(), 1u);
+  return results.size() == 1 ? floatsOf(results[0]) : std::vector<float>();
+}
+
+/// Bits of `values` as fp32: they tell the zeros apart, and a NaN equals itself.
+inline std::vector<uint32_t> bitPatterns(const std::vector<float> &values) {
+  std::vector<uint32_t> bits(values.size());
+  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
+  return bits;
+}
+
+//---- for kernels ----
+
+/// The tensor `x` in an SBUF tile of its shape and dtype.
+inline Tensor loaded(const Tensor &x) {
+  Tensor tile = nl::ndarray(x.shape(), x.dtype());
+  nisa::dma_copy(tile, x);
+  return tile;
+}
+/// `tile` in a result tensor of its shape and dtype.
+inline Tensor stored(const Tensor &tile) {
+  Tensor out = nl::ndarray(tile.shape(), tile.dtype(), nl::shared_hbm);
+  nisa::dma_copy(out, tile);
+  return out;
+}
+
 } // namespace kiln::test
 
 #endif // KILN_TEST_UNIT_INSTRUCTIONS_INSTRUCTIONFIXTURE_H

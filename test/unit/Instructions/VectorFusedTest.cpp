@@ -15,33 +15,6 @@ namespace {
 constexpr float kInf = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-/// Bits of `values` as fp32: tells the zeros apart, and a NaN equals itself.
-std::vector<uint32_t> bitsOf(const std::vector<float> &values) {
-  std::vector<uint32_t> bits(values.size());
-  std::memcpy(bits.data(), values.data(), values.size() * sizeof(float));
-  return bits;
-}
-
-/// The only result of a run.
-std::vector<float> only(const std::vector<HostArray> &results) {
-  EXPECT_EQ(results.size(), 1u);
-  return results.size() == 1 ? floatsOf(results[0]) : std::vector<float>();
-}
-
-/// `x` in an SBUF tile of its shape.
-Tensor loaded(Tensor x) {
-  Tensor tile = nl::ndarray(x.shape(), x.dtype());
-  nisa::dma_copy(tile, x);
-  return tile;
-}
-
-/// `tile` in a result tensor of its shape.
-Tensor stored(Tensor tile) {
-  Tensor out = nl::ndarray(tile.shape(), tile.dtype(), nl::shared_hbm);
-  nisa::dma_copy(out, tile);
-  return out;
-}
-
 /// Deterministic values in [-2, 2) on a grid coarse enough to make sums and products inexact only
 /// now and then.
 std::vector<float> randomValues(size_t count, uint32_t seed) {
@@ -63,7 +36,7 @@ TEST(ScalarTensorTensor, DoesNotNarrowBetweenTheOperators) {
   const HostArray y = arrayOf(DType::BFloat16, {2, 3}, {256, 512, -256, 0.5f, 8, -1});
 
   std::string text;
-  const std::vector<float> values = only(runKernel(
+  const std::vector<float> values = onlyResult(runKernel(
       [](Tensor x, Tensor s, Tensor y) {
         Tensor out = nl::ndarray(x.shape(), nl::bfloat16);
         nisa::scalar_tensor_tensor({.dst = out,
@@ -84,7 +57,7 @@ TEST(ScalarTensorTensor, ReversesEachOperator) {
   const HostArray x = arrayOf(DType::Float32, {1, 2}, {10, 20});
   const HostArray y = arrayOf(DType::Float32, {1, 2}, {3, 5});
 
-  const std::vector<float> values = only(runKernel(
+  const std::vector<float> values = onlyResult(runKernel(
       [](Tensor x, Tensor y) {
         Tensor a = loaded(x), b = loaded(y), out = nl::ndarray({1, 4, 2}, nl::float32);
         for (int i = 0; i < 4; ++i)
@@ -110,7 +83,7 @@ TEST(ScalarTensorTensor, PairsElementsOfDifferentPatternsAndMemories) {
   const HostArray x = arrayOf(DType::Float32, {2, 2, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
   const HostArray y = arrayOf(DType::Float32, {2, 6}, {1, 1, 2, 2, 3, 3, -1, -1, -2, -2, -3, -3});
 
-  const std::vector<float> values = only(runKernel(
+  const std::vector<float> values = onlyResult(runKernel(
       [](Tensor x, Tensor y) {
         Tensor inPsum = nl::ndarray({2, 6}, nl::float32, nl::psum),
                out = nl::ndarray({2, 3, 2}, nl::int32);
@@ -133,7 +106,7 @@ TEST(ScalarTensorTensor, KeepsSpecialValues) {
   const HostArray x = arrayOf(DType::Float32, {1, 5}, {kInf, kNan, -0.0f, 0x1p-149f, -kInf});
   const HostArray y = arrayOf(DType::Float32, {1, 5}, {-kInf, kInf, -0.0f, 0.0f, 3});
 
-  const std::vector<float> values = only(runKernel(
+  const std::vector<float> values = onlyResult(runKernel(
       [](Tensor x, Tensor y) {
         Tensor b = loaded(y), out = nl::ndarray({1, 2, 5}, nl::float32);
         nisa::scalar_tensor_tensor({.dst = out(nl::_, 0),
@@ -151,14 +124,14 @@ TEST(ScalarTensorTensor, KeepsSpecialValues) {
       },
       {x, y}));
 
-  EXPECT_EQ(bitsOf(values), bitsOf({kNan, kNan, -0.0f, 0x1p-149f, -kInf, // x + y
-                                    kInf, kNan, 0.0f, 0x1p-149f, kInf}));
+  EXPECT_EQ(bitPatterns(values), bitPatterns({kNan, kNan, -0.0f, 0x1p-149f, -kInf, // x + y
+                                              kInf, kNan, 0.0f, 0x1p-149f, kInf}));
 }
 
 TEST(ScalarTensorTensor, WritesOverItsInputs) {
   const HostArray x = arrayOf(DType::Float32, {3, 2}, {1, 2, 3, 4, 5, 6});
 
-  const std::vector<float> values = only(runKernel(
+  const std::vector<float> values = onlyResult(runKernel(
       [](Tensor x) {
         Tensor a = loaded(x), b = loaded(x), out = nl::ndarray({3, 3, 2}, nl::float32);
         auto fused = [](Tensor dst, Tensor data, nl::Operand scalar, Tensor second) {
@@ -192,7 +165,7 @@ TEST(ScalarTensorTensor, MatchesSeparateRoundingOfBothOperators) {
                            y = randomValues(rows * elements, seed + 1),
                            s = randomValues(rows, seed + 2);
 
-  const std::vector<float> values = only(runKernel(
+  const std::vector<float> values = onlyResult(runKernel(
       [](Tensor x, Tensor y, Tensor s) {
         Tensor out = nl::ndarray(x.shape(), nl::float32);
         nisa::scalar_tensor_tensor({.dst = out,
@@ -305,7 +278,7 @@ struct ScanCase {
 std::vector<float> scan(const ScanCase &wanted, const HostArray &x, const HostArray &y) {
   static ScanCase c; // a kernel is a function without captures
   c = wanted;
-  return only(runKernel(
+  return onlyResult(runKernel(
       [](Tensor x, Tensor y) {
         Tensor out = nl::ndarray(x.shape(), c.dtype);
         nisa::tensor_tensor_scan({.dst = out,
@@ -364,7 +337,7 @@ TEST(TensorTensorScan, ContinuesFromTheLastColumn) {
   const HostArray x = arrayOf(DType::Float32, {3, 4}, {1, 2, 3, 4, 2, 2, 2, 2, -1, -1, -1, -1}),
                   y = arrayOf(DType::Float32, {3, 4}, {1, 0, 1, 0, 1, 1, 1, 1, 5, 5, 5, 5});
 
-  const std::vector<float> values = only(runKernel(
+  const std::vector<float> values = onlyResult(runKernel(
       [](Tensor x, Tensor y) {
         Tensor a = loaded(x), b = loaded(y), whole = nl::ndarray({3, 4}, nl::float32),
                out = nl::ndarray({3, 2, 4}, nl::float32);
@@ -401,7 +374,7 @@ TEST(TensorTensorScan, ContinuesFromTheLastColumn) {
 TEST(TensorTensorScan, FollowsThePatternAndWritesOverItsInputs) {
   const HostArray x = arrayOf(DType::Float32, {2, 2, 2}, {1, 2, 3, 4, 5, 6, 7, 8});
 
-  const std::vector<float> values = only(runKernel(
+  const std::vector<float> values = onlyResult(runKernel(
       [](Tensor x) {
         Tensor a = loaded(x), one = nl::ndarray({2, 4}, nl::float32),
                state = nl::ndarray({2, 1}, nl::float32);
@@ -436,10 +409,10 @@ TEST(TensorTensorScan, CarriesSpecialValues) {
                   y = arrayOf(DType::Float32, {3, 3}, {0, 0, 0, -3, 2, 9, -0.0f, -0.0f, 0.0f});
 
   // Inf * 0 is NaN and stays; maximum hands a NaN on.
-  EXPECT_EQ(bitsOf(scan({.op0 = nl::multiply, .op1 = nl::maximum, .initial = 1}, x, y)),
-            bitsOf({kInf, kNan, kNan, //
-                    1, kNan, kNan,    //
-                    -0.0f, -0.0f, 0.0f}));
+  EXPECT_EQ(bitPatterns(scan({.op0 = nl::multiply, .op1 = nl::maximum, .initial = 1}, x, y)),
+            bitPatterns({kInf, kNan, kNan, //
+                         1, kNan, kNan,    //
+                         -0.0f, -0.0f, 0.0f}));
 }
 
 TEST(TensorTensorScan, MatchesARecurrenceOfAnyLength) {

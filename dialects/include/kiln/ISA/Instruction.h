@@ -73,12 +73,17 @@ enum class FieldKind : uint8_t { Bool, Enum, I32, U32, F32, F64 };
 struct FieldDesc {
   std::string_view name;
   FieldKind kind;
-  uint8_t word;    ///< index of its first word in Instruction::fields
-  uint8_t words;   ///< how many values of that kind
-  bool required;   ///< no default
-  int64_t init;    ///< default, in the representation of Instruction::fields
-  EnumCases cases; ///< for Enum
+  uint8_t word;                 ///< index of its first word in Instruction::fields
+  uint8_t words;                ///< how many values of that kind
+  bool required;                ///< no default
+  int64_t init;                 ///< default, in the representation of Instruction::fields
+  EnumCases cases;              ///< for Enum
+  uint64_t allowed;             ///< for Enum: bit (1 << value) of the cases the row takes
+  std::string_view allowedRule; ///< the rule another case breaks
   std::string_view doc;
+  bool allows(uint64_t value) const {
+    return value < 64 ? allowed >> value & 1 : allowed == ~uint64_t(0);
+  }
 };
 
 struct OperandDesc {
@@ -104,6 +109,15 @@ struct CostDesc {
   std::string_view source, confidence;
 };
 
+/// What a row does to the accumulators of its engine: one fp32 register for each row of the tile,
+/// kept from instruction to instruction.
+struct AccumulatorDesc {
+  bool isUsed;
+  int32_t field;     ///< the field with the command; -1: it is always `command`
+  ReduceCmd command; ///< when field is -1
+  bool idleLoses;    ///< idle leaves them without a value, not as they are
+};
+
 struct InstDesc {
   Opcode opcode;
   std::string_view mnemonic, summary;
@@ -114,11 +128,15 @@ struct InstDesc {
   std::span<const CostDesc> costs;
   std::string_view spec;
   bool isInternal;
+  AccumulatorDesc accumulators;
 
   const FieldDesc *field(std::string_view name) const;
   int operandIndex(std::string_view name) const; ///< -1 when there is none
   bool runsOn(Engine e) const;
 };
+
+/// First tile input (no column) of a row: the operand the others are measured against.
+unsigned mainInput(const InstDesc &desc);
 
 /// All rows in opcode order.
 std::span<const InstDesc> instructions();

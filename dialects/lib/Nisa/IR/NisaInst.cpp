@@ -296,6 +296,10 @@ void instimpl::getInstEffects(InstOpInterface op,
   const isa::InstDesc &desc = descOf(op);
   auto matmul = dyn_cast<NcMatmulOp>(op.getOperation());
   bool readsOutput = matmul && matmul.getAccumulate() != isa::Accumulate::Overwrite;
+  if (desc.accumulators.isUsed) {
+    effects.emplace_back(MemoryEffects::Read::get(), AccumulatorResource::get());
+    effects.emplace_back(MemoryEffects::Write::get(), AccumulatorResource::get());
+  }
   unsigned place = 0;
   for (auto [i, access] : llvm::enumerate(accessesOf(op))) {
     if (!access || place == op->getNumOperands())

@@ -13,9 +13,6 @@ namespace kilnrt {
 void activation(kiln::isa::ActFn fn, const ConstTile &data, const Scalar &scale, const Scalar &bias,
                 const Tile &dst, float *sums);
 
-/// column[p, 0] = round(values[p]).
-void storeColumn(const float *values, const Tile &column);
-
 } // namespace kilnrt
 
 #endif // KILNRT_SEMANTICS_ACTIVATE_H

@@ -38,6 +38,10 @@ struct PsumResource : mlir::SideEffects::Resource::Base<PsumResource> {
 struct HbmResource : mlir::SideEffects::Resource::Base<HbmResource> {
   llvm::StringRef getName() final { return "hbm"; }
 };
+/// The reduction registers of the engines: what one instruction leaves there, a later one reads.
+struct AccumulatorResource : mlir::SideEffects::Resource::Base<AccumulatorResource> {
+  llvm::StringRef getName() final { return "accumulators"; }
+};
 /// The resource of `memory`.
 mlir::SideEffects::Resource *resourceOf(isa::Memory memory);
 
