@@ -21,6 +21,7 @@
 // RUN: not kiln-tblgen -check -I %kiln_table -DREFUSED_DEFAULT %s 2>&1 | FileCheck %s --check-prefix=REFUSED-DEFAULT
 // RUN: not kiln-tblgen -check -I %kiln_table -DREFUSED_RULE %s 2>&1 | FileCheck %s --check-prefix=REFUSED-RULE
 // RUN: not kiln-tblgen -check -I %kiln_table -DNO_COMMAND %s 2>&1 | FileCheck %s --check-prefix=NO-COMMAND
+// RUN: not kiln-tblgen -check -I %kiln_table -DTWO_ENGINES %s 2>&1 | FileCheck %s --check-prefix=TWO-ENGINES
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_DEFAULT %s 2>&1 | FileCheck %s --check-prefix=BAD-DEFAULT
 // RUN: not kiln-tblgen -check -I %kiln_table -DNO_ENUM %s 2>&1 | FileCheck %s --check-prefix=NO-ENUM
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_RULE %s 2>&1 | FileCheck %s --check-prefix=BAD-RULE
@@ -177,6 +178,14 @@ def P : Probe<"probe"> {
 def P : Probe<"probe"> {
   let fields = [FEnum<"op", AluOpEnum, "", "">];
   let accumulators = "op";
+}
+#endif
+
+#ifdef TWO_ENGINES
+// TWO-ENGINES: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe' has accumulators, it must run on one engine
+def P : Probe<"probe"> {
+  let engines = [EngineVector, EngineScalar];
+  let accumulators = "reset_reduce";
 }
 #endif
 

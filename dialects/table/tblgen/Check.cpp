@@ -120,19 +120,23 @@ void checkAllowed(const Record *inst, const Record *field, const std::string &wh
     PrintFatalError(inst->getLoc(), where + " does not take its default '" + init + "'");
 }
 
-/// The accumulators' command is a field of the row, or the one command it always is.
+/// The accumulators' command is a field of the row, or the one command it always is; and the row
+/// runs on one engine, or a chain could be torn apart.
 void checkAccumulators(const Record *inst, const RecordKeeper &records) {
   StringRef command = inst->getValueAsString("accumulators");
-  const Record *commands = records.getDef("ReduceCmdEnum");
-  if (command.empty() || findCase(commands, command))
+  if (command.empty())
     return;
+  if (inst->getValueAsListOfDefs("engines").size() != 1)
+    PrintFatalError(inst->getLoc(), title(inst) + " has accumulators, it must run on one engine");
+  const Record *commands = records.getDef("ReduceCmdEnum");
+  bool isFound = findCase(commands, command) != nullptr;
   for (const Record *f : inst->getValueAsListOfDefs("fields"))
-    if (f->getValueAsString("name") == command && f->getValueAsString("kind") == "enum" &&
-        f->getValueAsDef("enumType") == commands)
-      return;
-  PrintFatalError(inst->getLoc(),
-                  title(inst) + ": accumulators '" + command +
-                      "' is neither a field with a reduction command nor a command");
+    isFound |= f->getValueAsString("name") == command && f->getValueAsString("kind") == "enum" &&
+               f->getValueAsDef("enumType") == commands;
+  if (!isFound)
+    PrintFatalError(inst->getLoc(),
+                    title(inst) + ": accumulators '" + command +
+                        "' is neither a field with a reduction command nor a command");
 }
 
 void checkField(const Record *inst, const Record *field) {
