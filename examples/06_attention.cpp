@@ -84,16 +84,28 @@ Tensor multiply(Tensor q, const Keys &keys) {
   return scores;
 }
 
-// p . v, in PSUM: [queries, d]. The sum runs over keys, so they have to come to the partitions.
-Tensor weigh(Tensor p, const Keys &keys) {
-  const int64_t P = p.dim(0);
-  Tensor sum = nl::ndarray({P, keys.v[0].dim(1)}, nl::float32, nl::psum);
-  for (Chunk c : nl::tiles(p.dim(1), kRows)) {
-    Tensor turned = nl::ndarray({c.size, P}, p.dtype(), nl::psum);
-    nisa::nc_transpose({.dst = turned, .data = p(_, c)});
-    Tensor pT = nl::ndarray({c.size, P}, p.dtype());
-    nisa::tensor_copy({.dst = pT, .src = turned});
-    nisa::nc_matmul({.dst = sum, .stationary = pT, .moving = keys.v[c.index](ds(0, c.size), _)});
+// The transpose of p[queries, keys]: kRows keys a piece, pT(keys, piece) -> queries. The sum over
+// keys needs them on partitions.
+Tensor transposed(Tensor p) {
+  const auto [P, N] = p.dims<2>();
+  const int64_t whole = N / kRows, rest = N % kRows;
+  const nl::Shape shape{kRows, whole + (rest > 0), P};
+  Tensor turned = nl::ndarray(shape, p.dtype(), nl::psum), pT = nl::ndarray(shape, p.dtype());
+  for (Chunk c : nl::tiles(N, kRows))
+    nisa::nc_transpose({.dst = turned(ds(0, c.size), c.index), .data = p(_, c)});
+  if (whole > 0)
+    nisa::tensor_copy(pT(_, ds(0, whole)), turned(_, ds(0, whole)));
+  if (rest > 0)
+    nisa::tensor_copy(pT(ds(0, rest), whole), turned(ds(0, rest), whole));
+  return pT;
+}
+
+// p . v, in PSUM: [queries, d].
+Tensor weigh(Tensor pT, int64_t keys, const std::vector<Tensor> &v) {
+  Tensor sum = nl::ndarray({pT.dim(2), v[0].dim(1)}, nl::float32, nl::psum);
+  for (Chunk c : nl::tiles(keys, kRows)) {
+    const auto rows = ds(0, c.size);
+    nisa::nc_matmul({.dst = sum, .stationary = pT(rows, c.index), .moving = v[c.index](rows, _)});
   }
   return sum;
 }
@@ -109,47 +121,76 @@ Scores with_top(Tensor scores) {
   return {scores, top};
 }
 
+// The same where query p sees the keys up to number last[p]; the scores are those of keys from
+// `first` on. The others become the most negative number, so that exp gives 0.
+Scores masked(Tensor scores, Tensor last, int64_t first) {
+  const auto [P, N] = scores.dims<2>();
+  Scores out{f32_tile(P, N), f32_tile(P, 1)};
+  nisa::range_select({.dst = out.all, .on_true_tile = scores, .comp_op0 = nl::less_equal,
+                      .comp_op1 = nl::less_equal, .bound0 = last, .bound1 = last,
+                      .reduce_res = out.top, .range_start = first});
+  return out;
+}
+
 // What a tile of queries knows after some keys. Fresh tiles at every step, so that no step waits
 // for the readers of an earlier one.
 struct Running {
   Tensor minus_top; // [P, 1] what exp adds: the largest score so far, scaled and negated
   Tensor sum;       // [P, 1] of exp(score - top)
   Tensor out;       // [P, d] of exp(score - top) * v
+  bool empty() const { return sum.rank() == 0; }
 };
 
-void add_keys(Running &old, Scores scores, const Keys &keys, float scale) {
-  const auto [P, N] = scores.all.dims<2>();
-  const bool first = old.sum.rank() == 0;
-  Running now{f32_tile(P, 1), f32_tile(P, 1), f32_tile(P, keys.v[0].dim(1))};
-  if (first)
-    nisa::tensor_scalar(
-        {.dst = now.minus_top, .data = scores.top, .op0 = nl::multiply, .operand0 = -scale});
-  else
-    nisa::tensor_scalar({.dst = now.minus_top, .data = scores.top, .op0 = nl::multiply,
-                         .operand0 = -scale, .op1 = nl::minimum, .operand1 = old.minus_top});
+// The exponentials p of one tile of keys, with the top they are relative to and their sum.
+struct Exponentials {
+  Tensor p, minus_top, sum;
+};
 
+Exponentials exponentials(Scores scores, const Running &old, float scale, nl::DType dtype) {
+  const auto [P, N] = scores.all.dims<2>();
+  Exponentials e{nl::ndarray({P, N}, dtype), f32_tile(P, 1), f32_tile(P, 1)};
+  if (old.empty())
+    nisa::tensor_scalar(e.minus_top, scores.top, nl::multiply, -scale);
+  else
+    nisa::tensor_scalar({.dst = e.minus_top, .data = scores.top, .op0 = nl::multiply,
+                         .operand0 = -scale, .op1 = nl::minimum, .operand1 = old.minus_top});
   // One pass of the Scalar Engine: exp(scale * score - top) and its sum, before rounding.
-  Tensor p = nl::ndarray({P, N}, keys.k.dtype()), sum = first ? now.sum : f32_tile(P, 1);
-  nisa::activation({.dst = p, .op = nl::exp, .data = scores.all, .bias = now.minus_top,
-                    .scale = scale, .reduce_op = nl::add, .reduce_res = sum,
+  nisa::activation({.dst = e.p, .op = nl::exp, .data = scores.all, .bias = e.minus_top,
+                    .scale = scale, .reduce_op = nl::add, .reduce_res = e.sum,
                     .reduce_cmd = nisa::reduce_cmd::reset_reduce});
-  if (first) {
-    nisa::tensor_copy({.dst = now.out, .src = weigh(p, keys)});
-  } else {
-    Tensor shrink = f32_tile(P, 1); // exp(old top - new top)
-    nisa::activation({.dst = shrink, .op = nl::exp, .data = old.minus_top, .bias = now.minus_top,
-                      .scale = -1.0f});
-    nisa::scalar_tensor_tensor({.dst = now.sum, .data = old.sum, .op0 = nl::multiply,
-                                .operand0 = shrink, .op1 = nl::add, .operand1 = sum});
-    nisa::scalar_tensor_tensor({.dst = now.out, .data = old.out, .op0 = nl::multiply,
-                                .operand0 = shrink, .op1 = nl::add, .operand1 = weigh(p, keys)});
-  }
-  old = now;
+  return e;
 }
 
-// out = attention of the tile of queries q[d, P] over the first `seen` keys.
-void attend(Tensor out, Tensor q, const KeyStore &store, int64_t seen, float scale) {
-  const int64_t P = q.dim(1);
+// old and the keys of e together, where product is e.p . v.
+Running combined(const Running &old, const Exponentials &e, Tensor product) {
+  const auto [P, d] = product.dims<2>();
+  Running now{e.minus_top, f32_tile(P, 1), f32_tile(P, d)};
+  if (old.empty()) {
+    now.sum = e.sum;
+    nisa::tensor_copy(now.out, product);
+    return now;
+  }
+  Tensor shrink = f32_tile(P, 1); // exp(old top - new top)
+  nisa::activation(
+      {.dst = shrink, .op = nl::exp, .data = old.minus_top, .bias = e.minus_top, .scale = -1.0f});
+  nisa::scalar_tensor_tensor({.dst = now.sum, .data = old.sum, .op0 = nl::multiply,
+                              .operand0 = shrink, .op1 = nl::add, .operand1 = e.sum});
+  nisa::scalar_tensor_tensor({.dst = now.out, .data = old.out, .op0 = nl::multiply,
+                              .operand0 = shrink, .op1 = nl::add, .operand1 = product});
+  return now;
+}
+
+// out = attention of the tile of queries q[d, P] over the first `seen` keys. With `causal` query p
+// sees keys 0 to p + seen - P only: the last query sees all of them.
+void attend(Tensor out, Tensor q, const KeyStore &store, int64_t seen, float scale, bool causal) {
+  const int64_t P = q.dim(1), last_of_first = seen - P;
+  Tensor last;
+  if (causal) {
+    last = f32_tile(P, 1);
+    nisa::iota(
+        {.dst = last, .pattern = {{0, 1}}, .offset = last_of_first, .channel_multiplier = 1});
+  }
+
   struct Step {
     Keys keys;
     Tensor scores;
@@ -163,11 +204,15 @@ void attend(Tensor out, Tensor q, const KeyStore &store, int64_t seen, float sca
   Step next = start(tiles[0]);
   for (Chunk j : tiles) {
     const Step now = next;
-    // The Tensor Engine goes ahead with the next scores while the others turn these into
-    // exponentials.
+    const bool all_see_all = !causal || j.end() <= last_of_first + 1;
+    const Scores scores = all_see_all ? with_top(now.scores) : masked(now.scores, last, j.start);
+    const Exponentials e = exponentials(scores, running, scale, q.dtype());
+    Tensor pT = transposed(e.p);
+    // The Tensor Engine works in program order. It goes ahead with the next scores while pT leaves
+    // PSUM, and the other engines turn those into exponentials while it multiplies pT and v.
     if (j.index + 1 < tiles.size())
       next = start(tiles[j.index + 1]);
-    add_keys(running, with_top(now.scores), now.keys, scale);
+    running = combined(running, e, weigh(pT, j.size, now.keys.v));
   }
 
   Tensor inverse = f32_tile(P, 1), result = nl::ndarray(out.shape(), out.dtype());
@@ -185,35 +230,55 @@ Tensor attention_fwd(Tensor qT, Tensor kT, Tensor v, float scale) {
   Tensor out = nl::ndarray({qT.dim(1), v.dim(1)}, qT.dtype(), nl::shared_hbm, {.name = "out"});
   const KeyStore store(kT, v);
   for (Chunk i : nl::tiles(qT.dim(1), kQueries))
-    attend(out(i, _), nl::load(qT(_, i)), store, v.dim(0), scale);
+    attend(out(i, _), nl::load(qT(_, i)), store, v.dim(0), scale, false);
+  return out;
+}
+
+// Query i sees key j when j <= i + T - S: the last query sees all keys, and when there are more
+// queries than keys the first S - T see none. Their result is zeros, the sum over no keys.
+Tensor attention_fwd_causal(Tensor qT, Tensor kT, Tensor v, float scale) {
+  check_inputs(qT, kT, v, scale);
+  const int64_t S = qT.dim(1), T = v.dim(0), blind = std::max<int64_t>(S - T, 0);
+  Tensor out = nl::ndarray({S, v.dim(1)}, qT.dtype(), nl::shared_hbm, {.name = "out"});
+  for (Chunk i : nl::tiles(blind, kQueries))
+    nl::store(out(i, _), nl::zeros({i.size, v.dim(1)}, out.dtype()));
+  const KeyStore store(kT, v);
+  for (Chunk c : nl::tiles(S - blind, kQueries)) {
+    const auto i = ds(blind + c.start, c.size);
+    // Keys after those the last query of the tile sees are left out; tiles of keys around the
+    // diagonal are masked; earlier ones are seen by all.
+    attend(out(i, _), nl::load(qT(_, i)), store, blind + c.end() + T - S, scale, true);
+  }
   return out;
 }
 
 NL_KERNEL(attention_fwd, "qT", "kT", "v", "scale")
+NL_KERNEL(attention_fwd_causal, "qT", "kT", "v", "scale")
 
 // |out - attention| / |attention| in the Euclidean norm, in double.
 static double relative_error(const nl::Array &qT, const nl::Array &kT, const nl::Array &v,
-                             float scale, const nl::Array &out) {
+                             float scale, bool causal, const nl::Array &out) {
   const int64_t d = qT.shape()[0], S = qT.shape()[1], T = kT.shape()[1], dv = v.shape()[1];
   double error = 0, norm = 0;
   std::vector<double> p(T), row(dv);
   for (int64_t i = 0; i < S; ++i) {
+    const int64_t seen = causal ? std::clamp<int64_t>(i + T - S + 1, 0, T) : T;
     double top = -INFINITY, sum = 0;
-    for (int64_t j = 0; j < T; ++j) {
+    for (int64_t j = 0; j < seen; ++j) {
       p[j] = 0;
       for (int64_t k = 0; k < d; ++k)
         p[j] += scale * qT(k, i) * kT(k, j);
       top = std::max(top, p[j]);
     }
     std::fill(row.begin(), row.end(), 0.0);
-    for (int64_t j = 0; j < T; ++j) {
+    for (int64_t j = 0; j < seen; ++j) {
       p[j] = std::exp(p[j] - top);
       sum += p[j];
       for (int64_t k = 0; k < dv; ++k)
         row[k] += p[j] * v(j, k);
     }
     for (int64_t k = 0; k < dv; ++k) {
-      const double exact = row[k] / sum;
+      const double exact = seen ? row[k] / sum : 0;
       error += (out(i, k) - exact) * (out(i, k) - exact);
       norm += exact * exact;
     }
@@ -232,16 +297,20 @@ int main() {
   } dtypes[] = {{"float32", 2e-5}, {"bfloat16", 5e-3}, {"float16", 1e-3}};
   for (auto [S, T, d] : sizes)
     for (auto [dtype, bound] : dtypes) {
-      const auto make = [&](int64_t rows, int64_t columns, int seed) {
+      const auto make = [dtype = dtype](int64_t rows, int64_t columns, int seed) {
         return nl::Array(("randn:" + std::to_string(rows) + "x" + std::to_string(columns) + ":" +
                           dtype + ":" + std::to_string(seed))
                              .c_str());
       };
       const nl::Array qT = make(d, S, 1), kT = make(d, T, 2), v = make(T, d, 3);
       const float scale = 1 / std::sqrt(static_cast<float>(d));
-      const nl::Array out = nl::execute("attention_fwd", {qT, kT, v, double(scale)}).front();
-      check.expect(relative_error(qT, kT, v, scale, out) <= bound,
-                   std::to_string(S) + " queries, " + std::to_string(T) + " keys " + dtype);
+      for (bool causal : {false, true}) {
+        const char *kernel = causal ? "attention_fwd_causal" : "attention_fwd";
+        const nl::Array out = nl::execute(kernel, {qT, kT, v, static_cast<double>(scale)}).front();
+        check.expect(relative_error(qT, kT, v, scale, causal, out) <= bound,
+                     std::string(kernel) + " of " + std::to_string(S) + " queries, " +
+                         std::to_string(T) + " keys " + dtype);
+      }
     }
   return check.finish();
 }

@@ -52,19 +52,55 @@ struct Channels {
   Tensor state; // [channels, S]
 };
 
-// h[c, s] over a piece of time, from and to the state; du is delta * u.
-Tensor scan(const Channels &ch, int64_t s, Tensor delta, Tensor du, Tensor b) {
+// The two factors of a recurrence over a piece of time: h = decay * h + input.
+struct Recurrence {
+  Tensor decay, input;
+};
+
+Recurrence prepare(const Channels &ch, int64_t s, Tensor delta, Tensor du, Tensor b) {
   const auto [P, steps] = du.dims<2>();
-  const auto column = ds(s, 1);
-  Tensor decay = f32_tile(P, steps), input = f32_tile(P, steps), h = f32_tile(P, steps);
-  nisa::activation({.dst = decay, .op = nl::exp, .data = delta, .scale = ch.A(_, column)});
+  Recurrence r{f32_tile(P, steps), f32_tile(P, steps)};
+  nisa::activation({.dst = r.decay, .op = nl::exp, .data = delta, .scale = ch.A(_, ds(s, 1))});
   // GpSimd is free: the Vector Engine has the scan and the product with C to do.
-  nisa::tensor_tensor(
-      {.dst = input, .data1 = du, .data2 = b, .op = nl::multiply, .engine = nisa::engine::gpsimd});
-  nisa::tensor_tensor_scan({.dst = h, .data0 = decay, .data1 = input,
-                            .initial = ch.state(_, column), .op0 = nl::multiply, .op1 = nl::add});
-  nisa::tensor_copy({.dst = ch.state(_, column), .src = h(_, ds(steps - 1, 1))});
+  nisa::tensor_tensor({.dst = r.input, .data1 = du, .data2 = b, .op = nl::multiply,
+                       .engine = nisa::engine::gpsimd});
+  return r;
+}
+
+// h[c, s] over a piece of time, from and to the state.
+Tensor scan(const Channels &ch, int64_t s, const Recurrence &r) {
+  const auto [P, steps] = r.input.dims<2>();
+  Tensor h = f32_tile(P, steps), state = ch.state(_, ds(s, 1));
+  nisa::tensor_tensor_scan({.dst = h, .data0 = r.decay, .data1 = r.input, .initial = state,
+                            .op0 = nl::multiply, .op1 = nl::add});
+  nisa::tensor_copy(state, h(_, ds(steps - 1, 1)));
   return h;
+}
+
+// result = the sum over states of C * h, for a piece of time of some channels; b and c are
+// [lanes, S, steps].
+void scan_states(Tensor result, const Channels &ch, Tensor delta, Tensor u, Tensor b, Tensor c) {
+  const auto [P, steps] = delta.dims<2>();
+  const int64_t S = b.dim(1);
+  const auto rows = ds(0, P);
+  Tensor du = f32_tile(P, steps), sum;
+  nisa::tensor_tensor(du, delta, u, nl::multiply);
+  Recurrence ahead = prepare(ch, 0, delta, du, b(rows, 0));
+  for (int64_t s : nl::range(S)) {
+    const Recurrence now = ahead;
+    // GpSimd works in program order: the next product comes before the sum, which has to wait.
+    if (s + 1 < S)
+      ahead = prepare(ch, s + 1, delta, du, b(rows, s + 1));
+    Tensor h = scan(ch, s, now);
+    // Sums are float32; the last one is the result and has its dtype.
+    Tensor next = s == S - 1 ? result : f32_tile(P, steps);
+    Tensor term = s == 0 ? next : f32_tile(P, steps);
+    nisa::tensor_tensor(term, h, c(rows, s), nl::multiply);
+    if (s > 0)
+      nisa::tensor_tensor({.dst = next, .data1 = sum, .data2 = term, .op = nl::add,
+                           .engine = nisa::engine::gpsimd});
+    sum = next;
+  }
 }
 
 } // namespace
@@ -85,23 +121,9 @@ Tensor mamba_scan(Tensor delta, Tensor u, Tensor A, Tensor B, Tensor C) {
   for (Chunk t : nl::tiles(L, steps)) {
     const Tensor b = broadcast_rows(B, t, lanes), c = broadcast_rows(C, t, lanes);
     for (const Channels &ch : tiles) {
-      const int64_t P = ch.c.size;
-      const auto rows = ds(0, P);
-      Tensor dt = nl::load(delta(ch.c, t)), du = f32_tile(P, t.size);
-      nisa::tensor_tensor(
-          {.dst = du, .data1 = dt, .data2 = nl::load(u(ch.c, t)), .op = nl::multiply});
-      Tensor result = nl::ndarray({P, t.size}, y.dtype()), sum;
-      for (int64_t s : nl::range(S)) {
-        Tensor h = scan(ch, s, dt, du, b(rows, s));
-        // Sums of states are float32; the last one is the result and has its dtype.
-        Tensor next = s == S - 1 ? result : f32_tile(P, t.size);
-        Tensor term = s == 0 ? next : f32_tile(P, t.size);
-        nisa::tensor_tensor({.dst = term, .data1 = h, .data2 = c(rows, s), .op = nl::multiply});
-        if (s > 0)
-          nisa::tensor_tensor({.dst = next, .data1 = sum, .data2 = term, .op = nl::add,
-                               .engine = nisa::engine::gpsimd});
-        sum = next;
-      }
+      Tensor result = nl::ndarray({ch.c.size, t.size}, y.dtype());
+      Tensor dt = nl::load(delta(ch.c, t)), x = nl::load(u(ch.c, t));
+      scan_states(result, ch, dt, x, b, c);
       nisa::dma_copy({.dst = y(ch.c, t), .src = result});
     }
   }
@@ -141,7 +163,7 @@ int main() {
   } dtypes[] = {{"float32", 2e-6}, {"bfloat16", 4e-3}, {"float16", 5e-4}};
   for (auto [D, S, L] : sizes)
     for (auto [dtype, bound] : dtypes) {
-      const auto make = [&](const char *kind, int64_t rows, int64_t columns, int seed) {
+      const auto make = [dtype = dtype](const char *kind, int64_t rows, int64_t columns, int seed) {
         return nl::Array((std::string(kind) + ":" + std::to_string(rows) + "x" +
                           std::to_string(columns) + ":" + dtype + ":" + std::to_string(seed))
                              .c_str());

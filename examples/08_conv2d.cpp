@@ -157,13 +157,14 @@ Tensor conv2d_maxpool(Tensor x, Tensor w, Tensor bias, int64_t pool) {
           for (Chunk co : nl::tiles(group.size, kLanes)) {
             Tensor result = nl::ndarray({co.size, h.size / pool, v.size / pool}, p.dtype);
             // As many whole windows as a PSUM bank takes.
-            for (Chunk r : nl::tiles(h.size, round_down(kBank / v.size, pool)))
-              pool_and_add(result(_, ds(r.start / pool, r.size / pool)),
-                           convolve(p, block, wT, co, r, v.size), biases[co.index], pool);
-            nisa::dma_copy(
-                {.dst = out(b, ds(group.start + co.start, co.size),
-                            ds(h.start / pool, h.size / pool), ds(v.start / pool, v.size / pool)),
-                 .src = result});
+            for (Chunk r : nl::tiles(h.size, round_down(kBank / v.size, pool))) {
+              Tensor acc = convolve(p, block, wT, co, r, v.size);
+              pool_and_add(result(_, ds(r.start / pool, r.size / pool)), acc, biases[co.index],
+                           pool);
+            }
+            const auto rows = ds(h.start / pool, h.size / pool);
+            const auto columns = ds(v.start / pool, v.size / pool);
+            nl::store(out(b, ds(group.start + co.start, co.size), rows, columns), result);
           }
         }
   }
