@@ -33,8 +33,13 @@ def equal_scores(q, k, v):
     q[:, q.shape[1] // 2] = 0
 
 
-def large_scores(q, k, v):
-    q *= 1e4
+def large_scores(q, k, v):  # up to 1e4 after scaling; what float32 leaves of their differences is small
+    q *= 2500
+
+
+def exact_large_scores(q, k, v):  # up to 1e4, whole numbers below 2^24: float32 keeps every difference
+    q[:] = np.round(800 * q)
+    k[:] = np.round(3 * k)
 
 
 def tied_large_scores(q, k, v):  # d = 1: every score is 1e4 or -1e4, half of the keys tie
@@ -49,9 +54,17 @@ for dtype in BOUNDS:
     attention("one query", dtype, 1, 300, 64, 0.125)
     attention("one key", dtype, 129, 1, 5, 0.5)
     attention("equal scores", dtype, 140, 517, 80, 0.1118034, equal_scores)
-    attention("scores of 1e4", dtype, 300, 517, 80, 0.1118034, large_scores)
+    attention("scores to 1e4", dtype, 300, 517, 80, 0.1118034, large_scores)
+    attention("exact scores to 1e4", dtype, 300, 517, 80, 0.125, exact_large_scores)
     attention("ties at 1e4", dtype, 10, 1100, 1, 1.0, tied_large_scores)
+    attention("causal", dtype, 300, 300, 64, 0.125, causal=True)
+    attention("causal, more keys", dtype, 130, 700, 40, 0.2, causal=True)
+    attention("causal, more queries", dtype, 700, 300, 33, 0.2, causal=True)
+    attention("causal, scores to 1e4", dtype, 257, 641, 80, 0.125, exact_large_scores, causal=True)
+attention("causal, one query", "fp32", 1, 515, 3, 1.0, causal=True)
+attention("causal, one key", "fp32", 200, 1, 3, 1.0, causal=True)
 attention("keys beyond SBUF", "fp32", 3, 20011, 128, 0.0883883)
+attention("causal, keys beyond SBUF", "fp32", 130, 20011, 128, 0.0883883, causal=True)
 
 
 # Softmax: every value within a part of the largest one of its row.

@@ -207,9 +207,10 @@ def attention(name, dtype, d, L, check, scale=1.0):
          check, (scale,), gmac=2 * L * L * d / 1e9)
 
 
-for dtype in ("fp32", "bf16"):
-    attention("T7.1", dtype, 128, 128, within(0, 1e-2))
-    attention("T7.2", dtype, 128, 4096, within(0, 1e-2))
+# Values reach 4, where half a unit of bfloat16 exceeds 1e-2 already: rounding the result comes on top.
+for dtype, rounding in (("fp32", 0), ("bf16", 2.0**-9)):
+    attention("T7.1", dtype, 128, 128, within(rounding, 1e-2))
+    attention("T7.2", dtype, 128, 4096, within(rounding, 1e-2))
 attention("T7.3", "fp32", 64, 4096, within(1e-3, 1e-4), scale=0.125)
 attention("T7.4", "fp32", 128, 1024, within(0, 1e-2))
 attention("T7.7", "fp32", 8, 640, within(0, 1e-2))

@@ -92,7 +92,9 @@ class Case:
         arguments = [save(kiln.scratch / f"in{i}.npy", x, self.dtype) for i, x in enumerate(tensors)]
         label = f"{self.name} {self.kernel} {self.dtype} seed {self.seed}"
         kiln("run", kernel_path(kiln, self.kernel), *arguments, *map(str, self.scalars), "-o", "out.npy")
-        found = np.load(kiln.scratch / "out.npy").astype(np.float64)
+        result = np.load(kiln.scratch / "out.npy")
+        expect(result.dtype == (np.int8 if self.dtype == "int8" else np.float32), f"{label}: a result of {result.dtype}")
+        found = result.astype(np.float64)
         scalars = [np.float64(np.float32(s)) if isinstance(s, float) else s for s in self.scalars]
         exact = self.reference(*tensors, *scalars)
         expect(found.shape == exact.shape, f"{label}: shape {found.shape}, expected {exact.shape}")

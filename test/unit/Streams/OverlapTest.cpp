@@ -80,7 +80,7 @@ size_t expectEveryWaitNeeded(const ScheduledKernel &k) {
 
 TEST(Overlap, EveryWaitOfAttentionIsNeeded) {
   EXPECT_GT(expectEveryWaitNeeded(
-                scheduleExample("attention_fwd", attentionArgs(80, 300, 1100, DType::BFloat16))),
+                scheduleExample("attention_fwd", attentionArgs(80, 600, 1100, DType::BFloat16))),
             100u);
 }
 
