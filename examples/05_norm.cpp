@@ -47,7 +47,7 @@ void check_inputs(Tensor x, std::initializer_list<Tensor> parameters) {
   const nl::Shape row{1, x.dim(1)};
   for (const Tensor &p : parameters)
     nl::require(p.shape() == row && p.dtype() == x.dtype(),
-                "a parameter is {} {}: gamma and beta are {} {}, as x is", p.shape(), p.dtype(),
+                "a parameter is {} {}: gamma and beta must be {} {}", p.shape(), p.dtype(),
                 row, x.dtype());
 }
 

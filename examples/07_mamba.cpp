@@ -29,11 +29,11 @@ void check_inputs(Tensor delta, Tensor u, Tensor A, Tensor B, Tensor C) {
                 "delta, u, A, B and C are matrices of one dtype");
   const auto [D, L] = delta.dims<2>();
   const int64_t S = A.dim(1);
-  nl::require(u.shape() == delta.shape(), "delta is {}, u is {}: they are equal", delta.shape(),
+  nl::require(u.shape() == delta.shape(), "delta is {}, u is {}: they must be equal", delta.shape(),
               u.shape());
   nl::require(A.dim(0) == D, "delta has {} channels, A has {}", D, A.dim(0));
   const nl::Shape by_time{S, L};
-  nl::require(B.shape() == by_time && C.shape() == by_time, "B is {}, C is {}: both are {}",
+  nl::require(B.shape() == by_time && C.shape() == by_time, "B is {}, C is {}: both must be {}",
               B.shape(), C.shape(), by_time);
 }
 
