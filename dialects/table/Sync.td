@@ -23,4 +23,35 @@ def SemaphoreWaitInst : Inst<0x60, "semaphore_wait",
   let spec = "event semaphore";
 }
 
+/// The edges of a loop, in every stream of the program at the same place. All streams meet there: none
+/// goes on before the others have arrived and every DMA ring is idle, and semaphores restart at 0.
+class LoopEdge<int op, string m> : Inst<op, m, [EngineSync, EngineTensor, EngineScalar, EngineVector, EngineGpsimd]> {
+  let example = m;
+  let isInternal = 1;
+  let costs = [
+    Cost<"sync", 0, 1, 81, 25, 0, "as an event semaphore", "choice">,
+    Cost<"tensor", 0, 1, 187, 125, 0, "as an event semaphore", "choice">,
+    Cost<"scalar", 0, 1, 62, 48, 0, "as an event semaphore", "choice">,
+    Cost<"vector", 0, 1, 99, 22, 0, "as an event semaphore", "choice">,
+    Cost<"gpsimd", 0, 1, 83, 23, 0, "as an event semaphore", "choice">];
+}
+
+def LoopBeginInst : LoopEdge<0x61, "loop_begin"> {
+  let cppName = "LoopBegin";
+  let summary = "Start a counted loop";
+  let description = [{
+    What follows, up to the `loop_end` of the same depth, runs `trip_count` times. An access inside moves by
+    its loop steps from one iteration to the next.
+  }];
+  let fields = [FU32<"trip_count", "", "iterations, at least 1">];
+}
+
+def LoopEndInst : LoopEdge<0x62, "loop_end"> {
+  let cppName = "LoopEnd";
+  let summary = "Go back to the start of the loop, or leave it";
+  let description = [{
+    The back edge of the innermost loop that is open, and its end once all iterations have run.
+  }];
+}
+
 #endif // KILN_TABLE_SYNC_TD

@@ -67,6 +67,9 @@ def : MachineConst<"dmaEngines", 16, "engines", "DMA overview", "published",
 def : MachineConst<"maxSequencerRegisters", 64, "registers", "register_alloc", "published",
   "Registers of one engine sequencer">;
 
+def : MachineConst<"maxLoopDepth", 4, "loops", "nisa.for", "choice",
+  "Loops of a program that may stand inside one another; an access holds a step for each">;
+
 //---- enums -------------------------------------------------------------------------------------===//
 
 def EngineTensor : EngineRec<"tensor", 1, "pe", 2400, "Tensor Engine: matmul and transpose, writes PSUM">;

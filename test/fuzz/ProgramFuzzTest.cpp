@@ -90,7 +90,7 @@ void mutateBytes(Bytes &bytes, const Bytes &other, Rng &rng) {
 //---------------------------------------------------------------------------------===//
 
 void mutateTensor(TensorInfo &tensor, Rng &rng) {
-  switch (rng() % 9) {
+  switch (rng() % 10) {
   case 0:
     tensor.memory = isa::Memory(rng() % 4);
     return;
@@ -116,6 +116,9 @@ void mutateTensor(TensorInfo &tensor, Rng &rng) {
     return;
   case 7:
     tensor.byte = uint64_t(extreme(rng));
+    return;
+  case 8:
+    tensor.loop = uint32_t(rng() % 4);
     return;
   default:
     tensor.location = uint32_t(rng() % 4);
@@ -156,7 +159,7 @@ void mutateRecord(Record &record, size_t tensors, Rng &rng) {
   }
   if (!access.present())
     return;
-  switch (rng() % 8) {
+  switch (rng() % 9) {
   case 0:
     access.tensor = uint32_t(rng() % (tensors + 1));
     return;
@@ -177,6 +180,9 @@ void mutateRecord(Record &record, size_t tensors, Rng &rng) {
     return;
   case 6:
     access.num[0] = extreme(rng);
+    return;
+  case 7:
+    access.loopStep[rng() % isa::kMaxLoopDepth] = rng() % 2 ? 0 : extreme(rng);
     return;
   default:
     access.step[0] = extreme(rng);
@@ -247,11 +253,11 @@ class ProgramFuzz : public testing::TestWithParam<uint64_t> {};
 TEST_P(ProgramFuzz, LoadsOrSaysWhyNot) {
   SCOPED_TRACE(testing::Message() << "seed " << GetParam());
   Rng rng(GetParam());
-  const Program sources[] = {samples::copy(), samples::matmul()};
-  const Bytes files[] = {serialize(sources[0]), serialize(sources[1])};
+  const Program sources[] = {samples::copy(), samples::matmul(), samples::loops()};
+  const Bytes files[] = {serialize(sources[0]), serialize(sources[1]), serialize(sources[2])};
   int accepted = 0, rejected = 0;
   for (int i = 0; i < kFilesPerCase; ++i) {
-    const size_t which = rng() % 2;
+    const size_t which = rng() % std::size(files);
     Bytes bytes = files[which];
     if (rng() % 4 != 0) {
       Program program = sources[which];
@@ -261,7 +267,7 @@ TEST_P(ProgramFuzz, LoadsOrSaysWhyNot) {
     }
     if (rng() % 4 == 0)
       for (size_t n = 1 + rng() % 3; n-- > 0;)
-        mutateBytes(bytes, files[1 - which], rng);
+        mutateBytes(bytes, files[(which + 1) % std::size(files)], rng);
     bytes.shrink_to_fit(); // a read past the end is past the allocation too
     Expected<Program> program = load(bytes);
     if (!program) {

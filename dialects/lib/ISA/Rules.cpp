@@ -9,6 +9,7 @@
 #include "kiln/ISA/Rules.h"
 
 #include "RuleHelpers.h"
+#include "RulesLoops.h"
 
 #include <algorithm>
 #include <limits>
@@ -200,7 +201,8 @@ Engine chooseEngine(const InstView &view) {
   }
 }
 
-bool checkInstruction(const InstView &view, const RuleSink &sink) {
+/// One iteration; loop steps do not count.
+static bool checkOneIteration(const InstView &view, const RuleSink &sink) {
   bool clean = true;
   const RuleSink counting = [&clean, &sink](Violation v) {
     clean = false;
@@ -214,6 +216,15 @@ bool checkInstruction(const InstView &view, const RuleSink &sink) {
   if (sane)
     runInstructionRules(view, counting);
   return clean;
+}
+
+bool checkInstruction(const InstView &view, const RuleSink &sink) {
+  if (std::ranges::none_of(view.inst.operands, &Access::moves))
+    return checkOneIteration(view, sink);
+  const rules::CheckOnce checkOnce = [&](const Instruction &inst) {
+    return checkOneIteration({inst, view.desc, view.tensors}, sink);
+  };
+  return rules::checkInLoops(view, checkOnce, sink);
 }
 
 } // namespace kiln::isa

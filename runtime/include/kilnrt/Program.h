@@ -28,7 +28,7 @@ namespace isa = kiln::isa;
 inline constexpr uint32_t kNone = UINT32_MAX;
 /// Readers accept exactly this version; it grows with every change of a
 /// released record or table.
-inline constexpr uint32_t kProgramVersion = 1;
+inline constexpr uint32_t kProgramVersion = 2;
 /// The only target there is.
 inline constexpr std::string_view kTargetName = "trn2";
 
@@ -64,6 +64,9 @@ struct TensorInfo {
   uint32_t partition = 0;    ///< on chip: first partition
   uint64_t byte = 0;         ///< on chip: first byte in the usable part of each partition
   uint32_t location = kNone; ///< where it was declared
+  /// The loop it was declared in, numbered from 0 by the order of the loops' beginnings; kNone: in
+  /// none. Each iteration finds it never written.
+  uint32_t loop = kNone;
 
   /// Elements of one partition (on chip) or of the tensor (HBM).
   int64_t freeElements() const;
@@ -81,7 +84,8 @@ struct Location {
   bool operator==(const Location &) const = default;
 };
 
-/// The synchronisation of one record. Semaphores start at 0 and only grow.
+/// The synchronisation of one record. Semaphores start at 0 and only grow, until the streams meet
+/// at the edge of a loop: there they start at 0 again.
 struct Sync {
   static constexpr uint16_t kNoSemaphore = 0xFFFF;
   uint16_t waitSemaphore = kNoSemaphore; ///< blocks until the semaphore is at least waitValue
@@ -137,8 +141,11 @@ Status checkEncodable(const Record &record);
 /// Appends the encoding of `record` to `out`. Precondition:
 /// `checkEncodable(record)`.
 void encodeRecord(const Record &record, std::vector<std::byte> &out);
-/// Bytes of a record of `opcode`; 0 when the table has no such row.
+/// Bytes of a record of `opcode` whose operands move with no loop; 0 when the table has no such
+/// row.
 size_t recordBytes(isa::Opcode opcode);
+/// Bytes of the encoding of `inst`.
+size_t recordBytes(const isa::Instruction &inst);
 /// Decodes the record at the start of `bytes` and advances past it; on error
 /// `bytes` stays. Rejects unknown opcodes, truncation, values the table does
 /// not have and bytes no encoder writes, so that encoding the result gives the

@@ -18,6 +18,14 @@ Core::Core(const Image &image, const RunOptions &options)
   memory.expectAccesses(image.accessCounts);
 }
 
+const Operation &Core::moved(const Operation &op) {
+  movedOp = op;
+  for (unsigned i = 0; i < op.operands; ++i)
+    movedPlaces[i] = shifted(op.places[i], shiftOf(op, i));
+  movedOp.places = movedPlaces.data();
+  return movedOp;
+}
+
 Status Core::checkInput(const Operation &op, unsigned operand, const Place &place) {
   if (memory.isWritten(place))
     return Status::ok();

@@ -33,6 +33,14 @@ public:
   Storage memory;
   std::array<uint64_t, isa::machine.numSemaphores> semaphores{};
   std::array<ReductionRegisters, kEngineSlots> reductions; ///< by engine
+  /// Number of the iteration at hand of each loop that is open, outermost first; 0 beyond. One for
+  /// all engines: they meet at the edges of loops, with nothing in flight.
+  std::array<int64_t, isa::kMaxLoopDepth> iteration{};
+
+  /// `op` with its operands where the iteration at hand has them; valid until the next call.
+  const Operation &atIteration(const Operation &op) { return op.shifts ? moved(op) : op; }
+
+  // Below, `op` is one that atIteration gave.
 
   /// Checks the inputs, notes the writes, runs the handler. Not for DMA.
   Status execute(const Operation &op);
@@ -64,6 +72,14 @@ public:
   std::optional<MatrixElement> movingNonIdentity(const Operation &op);
 
 private:
+  const Operation &moved(const Operation &op);
+  int64_t shiftOf(const Operation &op, unsigned operand) const {
+    int64_t bytes = 0;
+    for (unsigned l = 0; l < isa::kMaxLoopDepth; ++l)
+      bytes += op.shifts[operand][l] * iteration[l];
+    return bytes;
+  }
+  Status moveShare(const Operation &op, const TransferPlan &plan, RowRange range);
   Status checkInput(const Operation &op, unsigned operand, const Place &place);
   /// Moves elements [first, end) of a transfer whose sides have different rows.
   Status executePieces(const Operation &op, const TransferPlan &plan, int64_t first, int64_t end);
@@ -82,6 +98,8 @@ private:
   LoadedStationary loaded;
   Source loadedFrom, knownIdentity;
   std::array<std::vector<std::byte>, isa::kMaxOperands> stagedBytes;
+  Operation movedOp;
+  std::array<Place, isa::kMaxOperands> movedPlaces;
 };
 
 } // namespace kilnrt

@@ -51,41 +51,105 @@ public:
 
 private:
   const Place *placesOf(const isa::Instruction &inst, unsigned count);
+  const LoopShift *shiftsOf(const isa::Instruction &inst, unsigned count);
+  void passEdge(const isa::Instruction &inst, const Operation &op);
+  /// Operand `i` wherever the loops around it take it.
+  Place everywhere(const Operation &op, unsigned i) const;
+  /// Two operands keep their distance in every iteration.
+  bool moveAlike(const Operation &op, unsigned a, unsigned b) const {
+    return !op.shifts || op.shifts[a] == op.shifts[b];
+  }
+  bool mayMeet(const Operation &op, unsigned a, unsigned b) const {
+    return moveAlike(op, a, b) ? mayOverlap(op.places[a], op.places[b])
+                               : mayOverlap(everywhere(op, a), everywhere(op, b));
+  }
   void findStaging(Operation &op);
   uint32_t planTransfer(const Operation &op, const isa::DmaCopyArgs &args);
 
   Image &image;
+  // Of the stream at hand:
+  std::vector<uint32_t> open; ///< loops, outermost first
+  uint32_t begun = 0;
 };
+
+/// Chunks of `T` that never grow, so that what lies in them stays.
+template <typename T>
+std::vector<T> &chunkFor(std::vector<std::vector<T>> &chunks, size_t count) {
+  constexpr size_t chunkSize = 4096;
+  if (chunks.empty() || chunks.back().size() + count > chunks.back().capacity()) {
+    chunks.emplace_back();
+    chunks.back().reserve(chunkSize);
+  }
+  return chunks.back();
+}
 
 } // namespace
 
 const Place *Decoder::placesOf(const isa::Instruction &inst, unsigned count) {
-  constexpr size_t chunkPlaces = 4096;
-  auto &chunks = image.placeChunks;
-  if (chunks.empty() || chunks.back().size() + count > chunks.back().capacity()) {
-    chunks.emplace_back();
-    chunks.back().reserve(chunkPlaces);
-  }
-  const size_t first = chunks.back().size();
+  std::vector<Place> &chunk = chunkFor(image.placeChunks, count);
+  const size_t first = chunk.size();
+  uint64_t runs = 1;
+  for (uint32_t loop : open)
+    if (__builtin_mul_overflow(runs, uint64_t(image.loops[loop].tripCount), &runs))
+      runs = UINT64_MAX;
   for (unsigned i = 0; i < count; ++i) {
-    chunks.back().push_back(image.layout.place(inst.operands[i]));
-    if (inst.operands[i].present())
-      ++image.accessCounts[inst.operands[i].tensor];
+    chunk.push_back(image.layout.place(inst.operands[i]));
+    if (!inst.operands[i].present())
+      continue;
+    uint64_t &total = image.accessCounts[inst.operands[i].tensor];
+    if (__builtin_add_overflow(total, runs, &total))
+      total = UINT64_MAX;
   }
-  return chunks.back().data() + first;
+  return chunk.data() + first;
+}
+
+const LoopShift *Decoder::shiftsOf(const isa::Instruction &inst, unsigned count) {
+  if (std::ranges::none_of(inst.operands, &isa::Access::moves))
+    return nullptr;
+  std::vector<LoopShift> &chunk = chunkFor(image.shiftChunks, count);
+  const size_t first = chunk.size();
+  for (unsigned i = 0; i < count; ++i) {
+    LoopShift &shift = chunk.emplace_back();
+    for (unsigned l = 0; l < isa::kMaxLoopDepth; ++l)
+      shift[l] = inst.operands[i].loopStep[l] * isa::bytesOf(inst.operands[i].dtype);
+  }
+  return chunk.data() + first;
+}
+
+void Decoder::passEdge(const isa::Instruction &inst, const Operation &op) {
+  if (inst.opcode == isa::Opcode::LoopEnd) {
+    open.pop_back();
+    return;
+  }
+  if (begun == image.loops.size()) {
+    image.loops.emplace_back();
+    image.loops.back().tripCount = isa::LoopBeginArgs(inst).tripCount;
+    image.loops.back().location = op.location;
+  }
+  image.loops[begun].begin[size_t(op.engine)] = op.index;
+  open.push_back(begun++);
+}
+
+Place Decoder::everywhere(const Operation &op, unsigned i) const {
+  Place hull = op.places[i];
+  for (size_t l = 0; l < open.size(); ++l) {
+    const int64_t way = op.shifts[i][l] * (image.loops[open[l]].tripCount - 1);
+    (way < 0 ? hull.firstByte : hull.endByte) += way;
+  }
+  return hull;
 }
 
 /// An input that shares bytes with an output is read in full before the output
-/// is written, unless both are the same elements: then each is read before it
-/// is written anyway.
+/// is written, unless both are the same elements in every iteration: then each
+/// is read before it is written anyway.
 void Decoder::findStaging(Operation &op) {
   const bool isElementwise = op.opcode != isa::Opcode::NcTranspose;
   for (unsigned out = 0; out < op.operands; ++out) {
     if (!(op.outputs >> out & 1))
       continue;
     for (unsigned in = 0; in < op.operands; ++in)
-      if (!(op.outputs >> in & 1) && mayOverlap(op.places[out], op.places[in]) &&
-          !(isElementwise && sameElements(op.places[out], op.places[in])))
+      if (!(op.outputs >> in & 1) && mayMeet(op, out, in) &&
+          !(isElementwise && moveAlike(op, out, in) && sameElements(op.places[out], op.places[in])))
         op.staged |= 1u << in;
   }
 }
@@ -95,7 +159,7 @@ uint32_t Decoder::planTransfer(const Operation &op, const isa::DmaCopyArgs &args
   plan.dst = op.places[isa::DmaCopyArgs::dst];
   plan.src = op.places[isa::DmaCopyArgs::src];
   plan.ring = args.ring;
-  plan.isStaged = mayOverlap(plan.dst, plan.src);
+  plan.isStaged = mayMeet(op, isa::DmaCopyArgs::dst, isa::DmaCopyArgs::src);
 
   const uint32_t dstRows = plan.dst.shape().rows, srcRows = plan.src.shape().rows;
   plan.rows = plan.dst.onChip ? dstRows : plan.src.onChip ? srcRows : std::max(dstRows, srcRows);
@@ -133,6 +197,7 @@ RowRange kilnrt::shareOf(const TransferPlan &plan, unsigned k) {
 
 Status Decoder::decodeStream(const Stream &stream) {
   std::vector<Operation> &operations = image.streams[size_t(stream.engine)];
+  begun = 0;
   std::span<const std::byte> bytes = stream.bytes;
   while (!bytes.empty()) {
     Expected<Record> record = decodeRecord(bytes);
@@ -149,6 +214,7 @@ Status Decoder::decodeStream(const Stream &stream) {
     op.engine = stream.engine;
     op.operands = uint8_t(desc.operands.size());
     op.places = placesOf(inst, op.operands);
+    op.shifts = shiftsOf(inst, op.operands);
     for (unsigned i = 0; i < op.operands; ++i)
       if (desc.operands[i].isOutput && inst.operands[i].present())
         op.outputs |= 1u << i;
@@ -161,6 +227,8 @@ Status Decoder::decodeStream(const Stream &stream) {
       op.transfer = planTransfer(op, op.argsAs<isa::DmaCopyArgs>());
     else
       findStaging(op);
+    if (op.isLoopEdge())
+      passEdge(inst, op);
     operations.push_back(op);
   }
   return Status::ok();
@@ -192,5 +260,8 @@ Expected<std::unique_ptr<Image>> kilnrt::decodeImage(const Program &program) {
   for (const Stream &stream : program.streams)
     if (Status status = decoder.decodeStream(stream); !status)
       return status.error();
+  for (uint32_t t = 0; t < program.tensors.size(); ++t)
+    if (program.tensors[t].loop != kNone)
+      image->loops[program.tensors[t].loop].tensors.push_back(t);
   return image;
 }

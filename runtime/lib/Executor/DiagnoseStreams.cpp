@@ -8,7 +8,8 @@ namespace {
 
 /// What is left to raise one semaphore.
 struct Raisers {
-  uint64_t left = 0;                     ///< sum over operations that were not executed
+  uint64_t left = 0;                     ///< sum over operations that come before the streams meet
+  bool meets = false;                    ///< the edge of a loop ended the search
   const Operation *own = nullptr;        ///< the first in the waiting stream
   std::vector<const Operation *> others; ///< the first in each other stream
 };
@@ -29,6 +30,10 @@ static Raisers findRaisers(const Image &image, const Positions &next, const Oper
     const Operation *first = nullptr;
     for (size_t i = next[s]; i < image.streams[s].size(); ++i) {
       const Operation &op = image.streams[s][i];
+      if (op.isLoopEdge()) { // semaphores restart there
+        raisers.meets = true;
+        break;
+      }
       if (op.sync.updateSemaphore != waiting.sync.waitSemaphore)
         continue;
       raisers.left += amountOf(op);
@@ -48,7 +53,8 @@ static std::string reasonText(const Image &image, const Positions &next, const O
                               uint64_t value) {
   const Raisers raisers = findRaisers(image, next, waiting);
   if (raisers.left == 0)
-    return "nothing left in any stream raises it";
+    return raisers.meets ? "nothing raises it before the streams meet at the edge of a loop"
+                         : "nothing left in any stream raises it";
   if (value + raisers.left < waiting.sync.waitValue)
     return "all that is left raises it to " + std::to_string(value + raisers.left) + " only";
   std::string text;
@@ -73,6 +79,12 @@ Diagnostic kilnrt::deadlock(const Image &image, const Positions &next,
     if (next[s] == image.streams[s].size())
       continue;
     const Operation &op = image.streams[s][next[s]];
+    if (op.isLoopEdge()) {
+      d.notes.push_back({streamName(op) + " waits at instruction " + std::to_string(op.index) +
+                             ", " + std::string(op.desc().mnemonic) + ", for the other streams",
+                         image.info.chain(op.location)});
+      continue;
+    }
     const uint64_t value = semaphores[op.sync.waitSemaphore];
     const std::string semaphore = "semaphore " + std::to_string(op.sync.waitSemaphore);
     if (++blocked == 1)
@@ -97,8 +109,10 @@ Diagnostic kilnrt::stepLimit(const Image &image, const Positions &next, uint64_t
     const std::vector<Operation> &stream = image.streams[s];
     if (stream.empty())
       continue;
-    d.notes.push_back({streamName(stream.front()) + " has executed " + std::to_string(next[s]) +
-                           " of " + std::to_string(stream.size()) + " instructions",
+    d.notes.push_back({streamName(stream.front()) +
+                           (image.loops.empty() ? " has executed " : " stands at instruction ") +
+                           std::to_string(next[s]) + " of " + std::to_string(stream.size()) +
+                           (image.loops.empty() ? " instructions" : ""),
                        {}});
   }
   return d;

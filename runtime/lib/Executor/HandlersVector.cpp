@@ -78,3 +78,11 @@ Status kilnrt::execTensorReduce(Core &core, const Operation &op,
 Status kilnrt::execSemaphoreWait(Core &, const Operation &, const isa::SemaphoreWaitArgs &) {
   return Status::ok(); // the wait is its record's
 }
+
+Status kilnrt::execLoopBegin(Core &, const Operation &, const isa::LoopBeginArgs &) {
+  return Status::ok(); // streams meet there, which is the runner's work
+}
+
+Status kilnrt::execLoopEnd(Core &, const Operation &, const isa::LoopEndArgs &) {
+  return Status::ok(); // the same
+}

@@ -35,11 +35,15 @@ struct Operation;
 /// Room for the fields of any instruction.
 inline constexpr size_t kMaxArgsBytes = 64;
 
+/// Bytes an operand moves by in each iteration of the loops around it, outermost first.
+using LoopShift = std::array<int64_t, isa::kMaxLoopDepth>;
+
 struct Operation {
   using Run = Status (*)(Core &, const Operation &);
 
   Run run = nullptr;
-  const Place *places = nullptr; ///< one for each operand of the row
+  const Place *places = nullptr;     ///< one for each operand of the row; of the first iteration
+  const LoopShift *shifts = nullptr; ///< one for each operand; null: none moves
   alignas(8) std::array<std::byte, kMaxArgsBytes> args{};
   isa::Opcode opcode{};
   isa::Engine engine = isa::Engine::Unknown;
@@ -53,6 +57,9 @@ struct Operation {
   uint32_t location = kNone;
   uint32_t transfer = kNone; ///< DMA: index into Image::transfers
 
+  bool isLoopEdge() const {
+    return opcode == isa::Opcode::LoopBegin || opcode == isa::Opcode::LoopEnd;
+  }
   bool isDma() const { return transfer != kNone; }
   const isa::InstDesc &desc() const { return *isa::findInstruction(opcode); }
   template <typename Args>
@@ -93,6 +100,14 @@ RowRange shareOf(const TransferPlan &plan, unsigned k);
 /// Slots of the engine enum; not every value is an engine.
 inline constexpr size_t kEngineSlots = size_t(isa::Engine::Sync) + 1;
 
+/// A loop of the program; it lies at the same place in every stream.
+struct Loop {
+  int64_t tripCount = 1;
+  uint32_t location = kNone;
+  std::array<uint32_t, kEngineSlots> begin{}; ///< of each stream: index of its loop_begin
+  std::vector<uint32_t> tensors;              ///< declared in it
+};
+
 struct Image {
   explicit Image(const Program &program) : layout(program) {}
 
@@ -100,8 +115,10 @@ struct Image {
   Layout layout;
   std::array<std::vector<Operation>, kEngineSlots> streams;
   std::vector<TransferPlan> transfers;
+  std::vector<Loop> loops;                     ///< in the order of their beginnings
   std::vector<std::vector<Place>> placeChunks; ///< storage of Operation::places; chunks never grow
-  std::vector<uint32_t> accessCounts;          ///< of each tensor, over the whole program
+  std::vector<std::vector<LoopShift>> shiftChunks; ///< storage of Operation::shifts, alike
+  std::vector<uint64_t> accessCounts; ///< of each tensor, over all iterations; saturating
   std::vector<uint32_t> inputs,
       outputs; ///< tensors in argument and result order
 };

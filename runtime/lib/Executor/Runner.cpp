@@ -26,12 +26,13 @@ Status Runner::countStep() {
 }
 
 Status Runner::stepStream(size_t stream, bool isImmediate) {
-  const Operation &op = image.streams[stream][next[stream]];
+  const Operation &decoded = image.streams[stream][next[stream]];
   if (Status status = countStep(); !status)
     return status;
-  if (op.isDma() && !isImmediate) {
-    rings[image.transfers[op.transfer].ring].transfers.push_back({&op});
+  if (decoded.isDma() && !isImmediate) {
+    rings[image.transfers[decoded.transfer].ring].transfers.push_back({&decoded});
   } else {
+    const Operation &op = core.atIteration(decoded);
     if (Status status = op.isDma() ? op.run(core, op) : core.execute(op); !status)
       return status;
     core.release(op);
@@ -48,7 +49,7 @@ Status Runner::stepRing(Ring &ring, unsigned engine) {
   if (Status status = countStep(); !status)
     return status;
   Transfer &transfer = ring.transfers[ring.next[engine]];
-  const Operation &op = *transfer.op;
+  const Operation &op = core.atIteration(*transfer.op);
   const TransferPlan &plan = image.transfers[op.transfer];
   const RowRange share = shareOf(plan, engine);
   if (Status status = core.executeShare(op, share); !status)
@@ -74,6 +75,73 @@ Status Runner::step(Agent agent) {
                   (agent - kEngineSlots) % machine.dmaEngines);
 }
 
+bool Runner::standsAtEdge() const {
+  bool isAny = false;
+  for (size_t s = 0; s < kEngineSlots; ++s) {
+    if (image.streams[s].empty())
+      continue;
+    const Operation *op = head(s);
+    if (!op || !op->isLoopEdge())
+      return false;
+    isAny = true;
+  }
+  return isAny;
+}
+
+void Runner::startIteration() {
+  for (uint32_t tensor : image.loops[open.back()].tensors)
+    core.memory.forget(tensor);
+}
+
+// The verifier has seen that all streams have the same loops: what the first stream stands at, all
+// do.
+Status Runner::meet() {
+  const Operation *edge = nullptr;
+  for (size_t s = 0; s < kEngineSlots; ++s) {
+    if (image.streams[s].empty())
+      continue;
+    edge = head(s);
+    if (Status status = countStep(); !status)
+      return status;
+    ++stats.instructions;
+    ++next[s];
+  }
+  core.semaphores.fill(0);
+  for (Ring &ring : rings) {
+    ring.transfers.clear();
+    ring.next.fill(0);
+    ring.complete = 0;
+  }
+  if (edge->opcode == isa::Opcode::LoopBegin) {
+    open.push_back(begun++);
+    startIteration();
+    return Status::ok();
+  }
+  const Loop &loop = image.loops[open.back()];
+  int64_t &iteration = core.iteration[open.size() - 1];
+  if (++iteration == loop.tripCount) {
+    iteration = 0;
+    open.pop_back();
+    return Status::ok();
+  }
+  begun = open.back() + 1; // the loops inside begin again
+  for (size_t s = 0; s < kEngineSlots; ++s)
+    if (!image.streams[s].empty())
+      next[s] = loop.begin[s] + 1;
+  startIteration();
+  return Status::ok();
+}
+
+void Runner::addIterations(Diagnostic &diagnostic) const {
+  for (size_t depth = open.size(); depth-- > 0;) {
+    const Loop &loop = image.loops[open[depth]];
+    diagnostic.notes.push_back({"in iteration " + std::to_string(core.iteration[depth]) +
+                                    " of a loop of " + std::to_string(loop.tripCount) +
+                                    ", counted from 0",
+                                image.info.chain(loop.location)});
+  }
+}
+
 Status Runner::finish() const {
   for (size_t s = 0; s < kEngineSlots; ++s)
     if (head(s))
@@ -88,12 +156,14 @@ Status Runner::runInOrder(bool isSynchronised) {
     const Operation *first = nullptr;
     for (size_t s = 0; s < kEngineSlots; ++s) {
       const Operation *op = head(s);
-      if (op && (!isSynchronised || mayExecute(*op)) && (!first || op->order < first->order))
+      if (op && !op->isLoopEdge() && (!isSynchronised || isReached(*op)) &&
+          (!first || op->order < first->order))
         first = op;
     }
-    if (!first)
+    if (!first && !standsAtEdge())
       return finish();
-    if (Status status = stepStream(size_t(first->engine), /*isImmediate=*/true); !status)
+    Status status = first ? stepStream(size_t(first->engine), /*isImmediate=*/true) : meet();
+    if (!status)
       return status;
   }
 }
@@ -106,8 +176,13 @@ Status Runner::runRoundRobin() {
       agent = (agent + 1) % kAgents;
       ++tried;
     }
-    if (tried == kAgents)
-      return finish();
+    if (tried == kAgents) {
+      if (!standsAtEdge())
+        return finish();
+      if (Status status = meet(); !status)
+        return status;
+      continue;
+    }
     if (Status status = step(agent); !status)
       return status;
     agent = (agent + 1) % kAgents;
@@ -142,8 +217,13 @@ Status Runner::runRandom() {
       ready.push_back(agent);
       total += weight[agent];
     }
-    if (ready.empty())
-      return finish();
+    if (ready.empty()) {
+      if (!standsAtEdge())
+        return finish();
+      if (Status status = meet(); !status)
+        return status;
+      continue;
+    }
     Agent chosen = ready[random.below(uint32_t(ready.size()))];
     if (total > 0) {
       uint32_t ticket = random.below(total);
@@ -169,9 +249,11 @@ Status Runner::run() {
     status = runRoundRobin();
   else
     status = runRandom();
-  if (status || !image.info.flags.synchronised)
+  if (status)
     return status;
   Diagnostic diagnostic = status.error();
-  addSchedule(diagnostic, options);
+  addIterations(diagnostic);
+  if (image.info.flags.synchronised)
+    addSchedule(diagnostic, options);
   return diagnostic;
 }

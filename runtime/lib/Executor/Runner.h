@@ -48,7 +48,9 @@ private:
     return next[stream] < image.streams[stream].size() ? &image.streams[stream][next[stream]]
                                                        : nullptr;
   }
-  bool mayExecute(const Operation &op) const {
+  /// Edges of loops are passed by all streams at once: `meet`.
+  bool mayExecute(const Operation &op) const { return !op.isLoopEdge() && isReached(op); }
+  bool isReached(const Operation &op) const {
     return op.sync.waitSemaphore == Sync::kNoSemaphore ||
            core.semaphores[op.sync.waitSemaphore] >= op.sync.waitValue;
   }
@@ -59,8 +61,15 @@ private:
   Status stepRing(Ring &ring, unsigned engine);
   Status step(Agent agent);
   Status countStep();
+  /// All streams stand at the same edge of a loop. Precondition: no agent may step.
+  bool standsAtEdge() const;
+  /// Passes the edge. Precondition: all streams stand at it and no transfer is in flight.
+  Status meet();
+  void startIteration();
   /// No agent may step: the end, or a deadlock.
   Status finish() const;
+  /// Says which iteration a fault happened in.
+  void addIterations(Diagnostic &diagnostic) const;
 
   Status runInOrder(bool isSynchronised);
   Status runRoundRobin();
@@ -71,6 +80,8 @@ private:
   const RunOptions &options;
   Positions next{};
   std::array<Ring, isa::machine.dmaRings> rings;
+  std::vector<uint32_t> open; ///< loops, outermost first
+  uint32_t begun = 0;         ///< number of the loop that begins next
 };
 
 } // namespace kilnrt

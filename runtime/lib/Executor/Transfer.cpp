@@ -78,6 +78,15 @@ Status Core::executeShare(const Operation &op, RowRange range) {
   if (range.count == 0)
     return Status::ok();
   const TransferPlan &plan = image.transfers[op.transfer];
+  if (!op.shifts)
+    return moveShare(op, plan, range);
+  TransferPlan here = plan;
+  here.dst = shifted(plan.dst, shiftOf(op, isa::DmaCopyArgs::dst));
+  here.src = shifted(plan.src, shiftOf(op, isa::DmaCopyArgs::src));
+  return moveShare(op, here, range);
+}
+
+Status Core::moveShare(const Operation &op, const TransferPlan &plan, RowRange range) {
   if (!plan.isByRows)
     return executePieces(op, plan, int64_t(range.first) * plan.rowElements,
                          int64_t(range.first + range.count) * plan.rowElements);

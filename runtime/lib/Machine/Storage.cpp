@@ -82,17 +82,35 @@ static bool overlap(const TensorPlace &a, const TensorPlace &b) {
          a.byte < b.byte + b.bytes && b.byte < a.byte + a.bytes;
 }
 
+std::span<std::vector<uint32_t>> Storage::granulesOf(uint32_t tensor) {
+  const TensorPlace &p = layout.tensors()[tensor];
+  return std::span(blocks[p.block].granules)
+      .subspan(p.byte / kGranuleBytes,
+               (p.byte + p.bytes - 1) / kGranuleBytes - p.byte / kGranuleBytes + 1);
+}
+
+void Storage::forget(uint32_t tensor) {
+  TensorState &state = states[tensor];
+  if (state.activations == 0)
+    return;
+  const uint32_t b = layout.tensors()[tensor].block;
+  if (layout.blocks()[b].tensor != kNone) {
+    blocks[b].bytes = {}; // its own: the bits of a new life start clear
+    blocks[b].linear = {};
+  } else if (state.live && mode == ShadowMode::Tensors) {
+    for (std::vector<uint32_t> &granule : granulesOf(tensor))
+      std::erase(granule, tensor);
+  }
+  // Writes go on counting: they tell contents apart.
+  state = {.hasCells = state.hasCells, .writes = state.writes};
+}
+
 void Storage::retireOverlapping(uint32_t tensor) {
   const TensorPlace &place = layout.tensors()[tensor];
   Block &block = blocks[place.block];
-  auto granulesOf = [&](const TensorPlace &p) {
-    return std::span(block.granules)
-        .subspan(p.byte / kGranuleBytes,
-                 (p.byte + p.bytes - 1) / kGranuleBytes - p.byte / kGranuleBytes + 1);
-  };
 
   std::vector<uint32_t> victims;
-  for (const std::vector<uint32_t> &granule : granulesOf(place))
+  for (const std::vector<uint32_t> &granule : granulesOf(tensor))
     for (uint32_t other : granule)
       if (overlap(place, layout.tensors()[other]))
         victims.push_back(other);
@@ -108,10 +126,10 @@ void Storage::retireOverlapping(uint32_t tensor) {
                          (where.bytes + machine.psumCellBytes - 1) / machine.psumCellBytes));
     state.live = state.full = false;
     state.overwrittenBy = tensor;
-    for (std::vector<uint32_t> &granule : granulesOf(where))
+    for (std::vector<uint32_t> &granule : granulesOf(victim))
       std::erase(granule, victim);
   }
-  for (std::vector<uint32_t> &granule : granulesOf(place))
+  for (std::vector<uint32_t> &granule : granulesOf(tensor))
     granule.push_back(tensor);
 }
 

@@ -199,8 +199,14 @@ private:
     return cursor.readDType(tensor.dtype);
   }
 
+  /// "in loop" is next.
+  static bool isScope(Cursor cursor) {
+    return cursor.acceptWord("in") && cursor.acceptWord("loop");
+  }
+
   Status parseTensorTail(Cursor &cursor, TensorInfo &tensor) {
-    if (std::string_view word = cursor.peekWord(); !word.empty() && word != "at") {
+    if (std::string_view word = cursor.peekWord();
+        !word.empty() && word != "at" && !isScope(cursor)) {
       uint32_t role = 0;
       if (Status status = cursor.readEnum(role, kRoles, "role"); !status)
         return status;
@@ -214,6 +220,12 @@ private:
       if (Status status = cursor.expect(',', "between partition and byte"); !status)
         return status;
       if (Status status = cursor.readInt(tensor.byte, "a byte"); !status)
+        return status;
+    }
+    if (isScope(cursor)) {
+      cursor.word();
+      cursor.word();
+      if (Status status = cursor.readInt(tensor.loop, "a loop number"); !status)
         return status;
     }
     return cursor.atEnd() ? Status::ok() : readReference(cursor, tensor.location);

@@ -15,6 +15,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace kilnrt {
 
@@ -176,10 +177,19 @@ std::string accessFault(std::string_view operand, const Access &access) {
   return {};
 }
 
+/// Bytes behind the slots for the loop steps of all operands.
+size_t loopStepBytes(const isa::Instruction &inst) {
+  size_t steps = 0;
+  for (const Access &access : inst.operands)
+    steps += access.loopSteps();
+  return steps * layout::kLoopStepBytes;
+}
+
 void putAccess(std::byte *at, const Access &access) {
   put(at, access.tensor);
   put(at + 4, uint8_t(access.dtype));
   put(at + 5, access.rank);
+  put(at + 6, uint8_t(access.loopSteps()));
   put(at + 8, access.partitionStart);
   put(at + 12, access.partitionCount);
   put(at + 16, access.rowStep);
@@ -256,8 +266,12 @@ Status decodeFields(const std::byte *at, const InstDesc &desc, isa::Instruction 
   return fault.empty() ? Status::ok() : broken(desc, std::move(fault));
 }
 
-Status decodeOperands(const std::byte *at, const InstDesc &desc, uint8_t present,
+/// Reads the slots at the start of `bytes` and the loop steps behind them; `bytes` then starts at
+/// the next record.
+Status decodeOperands(std::span<const std::byte> &bytes, const InstDesc &desc, uint8_t present,
                       isa::Instruction &inst) {
+  const std::byte *at = bytes.data();
+  std::array<uint8_t, isa::kMaxOperands> loopSteps{};
   if (present >> desc.operands.size())
     return broken(desc, fmt::format("operand mask {:#x} names operands the "
                                     "instruction lacks, it has {}",
@@ -271,7 +285,12 @@ Status decodeOperands(const std::byte *at, const InstDesc &desc, uint8_t present
                                         name));
       continue;
     }
-    if (!allZero(at + 6, at + 8))
+    loopSteps[i] = get<uint8_t>(at + 6);
+    if (loopSteps[i] > isa::kMaxLoopDepth)
+      return broken(desc, fmt::format("operand '{}' moves with {} loops, at most {} stand inside "
+                                      "one another",
+                                      name, loopSteps[i], isa::kMaxLoopDepth));
+    if (!allZero(at + 7, at + 8))
       return broken(desc, fmt::format("operand '{}' has padding that is not zero", name));
     Access access = getAccess(at);
     if (!access.present())
@@ -280,6 +299,19 @@ Status decodeOperands(const std::byte *at, const InstDesc &desc, uint8_t present
       return broken(desc, std::move(fault));
     inst.operands[i] = access;
   }
+  const size_t slots = desc.operands.size() * kAccessBytes;
+  const size_t steps = size_t(std::accumulate(loopSteps.begin(), loopSteps.end(), 0));
+  if (bytes.size() - slots < steps * layout::kLoopStepBytes)
+    return broken(desc, fmt::format("truncated record: {} bytes are left for {} loop steps of {}",
+                                    bytes.size() - slots, steps, layout::kLoopStepBytes));
+  for (size_t i = 0; i < desc.operands.size(); ++i) {
+    for (unsigned l = 0; l < loopSteps[i]; ++l, at += layout::kLoopStepBytes)
+      inst.operands[i].loopStep[l] = get<int64_t>(at);
+    if (inst.operands[i].loopSteps() != loopSteps[i])
+      return broken(desc,
+                    fmt::format("the last loop step of operand '{}' is 0", desc.operands[i].name));
+  }
+  bytes = bytes.subspan(slots + steps * layout::kLoopStepBytes);
   return Status::ok();
 }
 
@@ -290,6 +322,10 @@ Status decodeOperands(const std::byte *at, const InstDesc &desc, uint8_t present
 size_t recordBytes(isa::Opcode opcode) {
   const InstDesc *desc = isa::findInstruction(opcode);
   return desc ? layout::recordBytes(*desc) : 0;
+}
+
+size_t recordBytes(const isa::Instruction &inst) {
+  return recordBytes(inst.opcode) + loopStepBytes(inst);
 }
 
 Status checkEncodable(const Record &record) {
@@ -332,7 +368,8 @@ void encodeRecord(const Record &record, std::vector<std::byte> &out) {
   const isa::Instruction &inst = record.inst;
   const InstDesc &desc = inst.desc();
   const size_t start = out.size();
-  out.resize(start + layout::recordBytes(desc));
+  const size_t base = layout::recordBytes(desc);
+  out.resize(start + base + loopStepBytes(inst));
   std::byte *at = out.data() + start;
   size_t slots = layout::visitFields(desc, [&](const FieldDesc &field, size_t first) {
     const size_t bytes = layout::valueBytes(field.kind);
@@ -341,10 +378,13 @@ void encodeRecord(const Record &record, std::vector<std::byte> &out) {
   });
   uint8_t present = 0;
   static_assert(isa::kMaxOperands <= 8, "the operand mask has 8 bits");
+  std::byte *steps = at + base;
   for (size_t i = 0; i < desc.operands.size(); ++i)
-    if (inst.operands[i].present()) {
+    if (const Access &access = inst.operands[i]; access.present()) {
       present |= uint8_t(1u << i);
-      putAccess(at + slots + i * kAccessBytes, inst.operands[i]);
+      putAccess(at + slots + i * kAccessBytes, access);
+      for (unsigned l = 0; l < access.loopSteps(); ++l, steps += layout::kLoopStepBytes)
+        put(steps, access.loopStep[l]);
     }
   putHeader(at, record, present);
 }
@@ -370,10 +410,10 @@ Expected<Record> decodeRecord(std::span<const std::byte> &bytes) {
     return broken(*desc, fmt::format("unknown engine {}", unsigned(record.inst.engine)));
   if (Status status = decodeFields(at, *desc, record.inst); !status)
     return status.error();
-  const std::byte *slots = at + size - desc->operands.size() * kAccessBytes;
-  if (Status status = decodeOperands(slots, *desc, present, record.inst); !status)
+  std::span<const std::byte> rest = bytes.subspan(size - desc->operands.size() * kAccessBytes);
+  if (Status status = decodeOperands(rest, *desc, present, record.inst); !status)
     return status.error();
-  bytes = bytes.subspan(size);
+  bytes = rest;
   return record;
 }
 

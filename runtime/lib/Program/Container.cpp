@@ -104,7 +104,7 @@ flatbuffers::Offset<fb::Tensor> writeTensor(flatbuffers::FlatBufferBuilder &buil
   auto shape = builder.CreateVector(tensor.shape.data(), tensor.shape.size());
   return fb::CreateTensor(builder, name, uint8_t(tensor.memory), uint8_t(tensor.dtype),
                           uint8_t(tensor.role), shape, tensor.index, tensor.partition, tensor.byte,
-                          tensor.location);
+                          tensor.location, tensor.loop);
 }
 
 //---- reading ------------------------------------------------------------===//
@@ -209,6 +209,7 @@ private:
     info.partition = tensor.partition();
     info.byte = tensor.byte();
     info.location = tensor.location();
+    info.loop = tensor.loop();
     return true;
   }
 
@@ -287,7 +288,7 @@ uint64_t tableChecksum() {
 }
 
 uint64_t fileBytesBound(const Program &program) {
-  constexpr uint64_t kTable = 96; // with its vtable, lists and padding
+  constexpr uint64_t kTable = 104; // with its vtable, lists and padding
   uint64_t bytes = 1024 + program.kernel.size() + program.target.size();
   for (const TensorInfo &tensor : program.tensors)
     bytes += kTable + tensor.name.size() + sizeof(int64_t) * tensor.shape.size();

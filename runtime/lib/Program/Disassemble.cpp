@@ -155,6 +155,8 @@ private:
       print(" {} {}", kRoleNames[size_t(tensor.role)], tensor.index);
     if (tensor.memory != isa::Memory::Hbm || tensor.partition || tensor.byte)
       print(" at {},{}", tensor.partition, tensor.byte);
+    if (tensor.loop != kNone)
+      print(" in loop {}", tensor.loop);
     if (tensor.location != kNone)
       print(" @{}", tensor.location);
     out += '\n';

@@ -1,8 +1,8 @@
 //===- Layout.h - where the parts of an encoded record lie ------------------------------------===//
 //
-// Private to the library. A record is a header, the field words, and one slot
-// for each operand of the row; its size depends on the opcode alone. The page
-// docs/ProgramFile.md draws it.
+// Private to the library. A record is a header, the field words, one slot for
+// each operand of the row, and the loop steps of operands that have some. The
+// page docs/ProgramFile.md draws it.
 //
 //===------------------------------------------------------------------------------------------===//
 
@@ -19,9 +19,12 @@ namespace kilnrt::layout {
 namespace isa = kiln::isa;
 
 inline constexpr size_t kHeaderBytes = 24;
-/// tensor, dtype, rank, 2 zero bytes, start, count; rowStep, offset; steps;
+/// tensor, dtype, rank, number of loop steps, a zero byte, start, count; rowStep, offset; steps;
 /// nums.
 inline constexpr size_t kAccessBytes = 16 + 16 + 2 * 8 * isa::kMaxFreeDims;
+
+/// One loop step.
+inline constexpr size_t kLoopStepBytes = 8;
 
 /// Bytes of one value: its natural size, and its alignment inside the record.
 constexpr size_t valueBytes(isa::FieldKind kind) {
@@ -55,6 +58,7 @@ size_t visitFields(const isa::InstDesc &desc, Visit visit) {
   return alignUp(at, 8);
 }
 
+/// Bytes of a record without loop steps.
 inline size_t recordBytes(const isa::InstDesc &desc) {
   size_t slots = visitFields(desc, [](const isa::FieldDesc &, size_t) {});
   return slots + desc.operands.size() * kAccessBytes;

@@ -61,6 +61,19 @@ Status parseRows(Cursor &cursor, isa::Access &access) {
   return cursor.readInt(access.offset, "an offset");
 }
 
+/// "loop 65536 512": steps of the loops around the access, outermost first.
+Status parseLoopSteps(Cursor &cursor, isa::Access &access) {
+  unsigned count = 0;
+  do {
+    if (count == isa::kMaxLoopDepth)
+      return makeError(Fault::User,
+                       fmt::format("more than {} loop steps in one access", isa::kMaxLoopDepth));
+    if (Status status = cursor.readInt(access.loopStep[count++], "a loop step"); !status)
+      return status;
+  } while (!cursor.atEnd() && cursor.remaining()[0] != ']');
+  return Status::ok();
+}
+
 Status parseAccessInto(Cursor &cursor, isa::Access &access) {
   if (Status status = cursor.expect('[', "before an access"); !status)
     return status;
@@ -76,8 +89,11 @@ Status parseAccessInto(Cursor &cursor, isa::Access &access) {
           !status)
         return status;
       ++access.rank;
-    } while (!cursor.atEnd() && cursor.remaining()[0] != ']');
+    } while (!cursor.atEnd() && cursor.remaining()[0] != ']' && cursor.peekWord() != "loop");
   }
+  if (cursor.acceptWord("loop"))
+    if (Status status = parseLoopSteps(cursor, access); !status)
+      return status;
   if (!cursor.accept(']'))
     return cursor.expected("':' and free dims, or ']'");
   if (cursor.acceptAdjacent(':'))

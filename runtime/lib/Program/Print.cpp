@@ -112,6 +112,10 @@ void printAccess(std::string &out, const isa::Access &access, const OperandText 
     out += 'x';
     appendInt(out, access.num[i]);
   }
+  for (unsigned l = 0; l < access.loopSteps(); ++l) {
+    out += l ? " " : " loop ";
+    appendInt(out, access.loopStep[l]);
+  }
   out += ']';
   if (text.dtype && *text.dtype != access.dtype) {
     out += ':';

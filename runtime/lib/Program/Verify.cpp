@@ -108,6 +108,8 @@ private:
       return tensorFault(index, fmt::format("has unknown dtype {}", unsigned(tensor.dtype)));
     if (tensor.role > TensorRole::Constant)
       return tensorFault(index, fmt::format("has unknown role {}", unsigned(tensor.role)));
+    if (tensor.loop != kNone && tensor.role != TensorRole::Internal)
+      return tensorFault(index, "is an input, output or constant declared in a loop");
     if (Status status = checkTensorRules(index); !status)
       return status;
     return tensor.memory == isa::Memory::Hbm ? checkHbmTensor(index) : checkOnChipTensor(index);

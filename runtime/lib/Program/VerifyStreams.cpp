@@ -1,11 +1,13 @@
 //===- VerifyStreams.cpp - what must hold of a program's streams ------------------------------===//
 //
 // One pass over each stream, a record at a time: nothing decoded is kept but
-// the order numbers. The rules of an instruction are the table's, shared with
-// the compiler; here is what only streams have: engines, order, semaphores.
+// the order numbers, the loops, and what each epoch adds to semaphores. The rules of an instruction
+// are the table's, shared with the compiler; here is what only streams have: engines, order,
+// semaphores.
 //
 //===------------------------------------------------------------------------------------------===//
 
+#include "LoopWalk.h"
 #include "Text.h"
 #include "Verify.h"
 #include "kiln/ISA/Rules.h"
@@ -14,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 namespace kilnrt {
 namespace {
@@ -40,6 +43,8 @@ public:
       if (Status status = checkStream(program.streams[i]); !status)
         return status;
     }
+    if (Status status = checkScopes(); !status)
+      return status;
     if (Status status = checkOrders(); !status)
       return status;
     return checkWaits();
@@ -77,6 +82,7 @@ private:
     std::vector<uint32_t> &order = orders.emplace_back();
     std::span<const std::byte> rest = stream.bytes;
     Place place{stream.engine, 0, {}, kNone};
+    loops.startStream(stream.engine);
     for (; !rest.empty(); ++place.index) {
       Expected<Record> record = decodeRecord(rest);
       if (!record) {
@@ -95,6 +101,10 @@ private:
                                  record->order, order.back()));
       order.push_back(record->order);
     }
+    if (std::string wrong = loops.endStream(); !wrong.empty())
+      return makeError(Fault::User,
+                       fmt::format("the {} stream: {}", isa::name(stream.engine), wrong), {},
+                       std::string(kMalformed));
     return Status::ok();
   }
 
@@ -112,7 +122,39 @@ private:
       return status;
     if (Status status = checkRules(record.inst, place); !status)
       return status;
+    if (LoopWalk::isEdge(record.inst.opcode))
+      return checkEdge(record, place);
     return checkSync(record, place);
+  }
+
+  //---- loops ------------------------------------------------------------===//
+
+  Status checkEdge(const Record &record, const Place &place) {
+    if (record.sync != Sync{})
+      return fault(place, kMalformed,
+                   fmt::format("'{}' waits for or updates a semaphore: at the edge of a loop all "
+                               "streams meet, and semaphores restart",
+                               place.mnemonic));
+    if (std::string wrong = loops.pass(record.inst); !wrong.empty())
+      return fault(place, kMalformed, wrong);
+    return Status::ok();
+  }
+
+  /// A tensor declared in a loop names one there is. Accesses have been seen to stand inside it.
+  Status checkScopes() {
+    for (size_t i = 0; i < program.tensors.size(); ++i) {
+      const TensorInfo &tensor = program.tensors[i];
+      if (tensor.loop == kNone || tensor.loop < loops.loops())
+        continue;
+      Diagnostic error =
+          makeError(Fault::User,
+                    fmt::format("tensor {} {} is declared in loop {}, the streams have {}", i,
+                                text::quoted(tensor.name), tensor.loop, loops.loops()),
+                    {}, std::string(kBadFile));
+      error.place = program.chain(tensor.location);
+      return error;
+    }
+    return Status::ok();
   }
 
   //---- operands ---------------------------------------------------------===//
@@ -136,6 +178,10 @@ private:
             place, kMalformed,
             fmt::format("operand '{}' counts more than {} elements", role, Limits::hbmBytes));
       const TensorInfo &tensor = program.tensors[access.tensor];
+      if (tensor.loop != kNone && !loops.isInside(tensor.loop))
+        return fault(place, kMalformed,
+                     fmt::format("operand '{}' names {} outside loop {}, in which it is declared",
+                                 role, text::quoted(tensor.name), tensor.loop));
       if (!desc.operands[i].isOutput)
         continue;
       if (tensor.role == TensorRole::Input)
@@ -163,7 +209,7 @@ private:
   }
 
   Status checkRules(const isa::Instruction &inst, const Place &place) {
-    isa::InstView view{inst, inst.desc(), {}};
+    isa::InstView view{inst, inst.desc(), {}, loops.tripCounts()};
     for (unsigned i = 0; i < isa::kMaxOperands; ++i)
       if (inst.operands[i].present()) {
         const TensorInfo &tensor = program.tensors[inst.operands[i].tensor];
@@ -206,9 +252,11 @@ private:
       if (Status status = checkUpdate(record, place); !status)
         return status;
     if (sync.waitSemaphore != Sync::kNoSemaphore) {
-      Wait &longest = waits[sync.waitSemaphore];
-      if (sync.waitValue > longest.value)
-        longest = {sync.waitValue, place};
+      Semaphore &semaphore = semaphoreAt(sync.waitSemaphore);
+      if (sync.waitValue > semaphore.longest) {
+        semaphore.longest = sync.waitValue;
+        semaphore.place = place;
+      }
     }
     return Status::ok();
   }
@@ -244,7 +292,7 @@ private:
                    fmt::format("'{}' adds 0 to semaphore {}, an update adds at "
                                "least 1",
                                place.mnemonic, sync.updateSemaphore));
-    uint64_t &total = totals[sync.updateSemaphore];
+    uint64_t &total = semaphoreAt(sync.updateSemaphore).total;
     if (total += sync.updateValue; total > UINT32_MAX)
       return fault(place, kMalformed,
                    fmt::format("the updates of semaphore {} add up to {} here, "
@@ -254,12 +302,15 @@ private:
   }
 
   Status checkWaits() {
-    for (size_t i = 0; i < waits.size(); ++i)
-      if (waits[i].value > totals[i])
-        return fault(waits[i].place, kNeverReached,
-                     fmt::format("'{}' waits until semaphore {} is {}, all its "
-                                 "updates add up to {}",
-                                 waits[i].place.mnemonic, i, waits[i].value, totals[i]));
+    for (size_t e = 0; e < epochs.size(); ++e)
+      for (const auto &[number, semaphore] : epochs[e])
+        if (semaphore.longest > semaphore.total)
+          return fault(semaphore.place, kNeverReached,
+                       fmt::format("'{}' waits until semaphore {} is {}, all its "
+                                   "updates {}add up to {}",
+                                   semaphore.place.mnemonic, number, semaphore.longest,
+                                   epochs.size() > 1 ? "between two edges of loops " : "",
+                                   semaphore.total));
     return Status::ok();
   }
 
@@ -292,15 +343,22 @@ private:
     }
   }
 
-  struct Wait {
-    uint32_t value = 0;
-    Place place;
+  /// One semaphore between two edges of loops.
+  struct Semaphore {
+    uint64_t total = 0; ///< of the updates
+    uint32_t longest = 0;
+    Place place; ///< of the wait for `longest`
   };
+  Semaphore &semaphoreAt(uint16_t number) {
+    if (loops.epoch() >= epochs.size())
+      epochs.resize(loops.epoch() + 1);
+    return epochs[loops.epoch()][number];
+  }
 
   const Program &program;
   std::vector<std::vector<uint32_t>> orders; ///< of each stream
-  std::array<uint64_t, isa::machine.numSemaphores> totals{};
-  std::array<Wait, isa::machine.numSemaphores> waits{};
+  LoopWalk loops;
+  std::vector<std::map<uint16_t, Semaphore>> epochs; ///< semaphores that were named in it
 };
 
 } // namespace

@@ -119,6 +119,10 @@ void ProgramBuilder::serialise() {
   for (auto &[order, record] : inOrder) {
     const bool isDma = record->inst.opcode == Opcode::DmaCopy;
     record->sync = {};
+    if (record->inst.opcode == Opcode::LoopBegin || record->inst.opcode == Opcode::LoopEnd) {
+      value = 0;
+      continue;
+    }
     if (value > 0)
       waitFor(*record, 0, value);
     raise(*record, 0, isDma ? 16 : 1);

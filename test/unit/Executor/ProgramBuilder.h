@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -87,19 +88,40 @@ public:
     return record;
   }
 
+  /// Starts a loop in the streams of all engines.
+  void loop(uint32_t tripCount) {
+    for (Engine engine : allEngines)
+      add(engine, Opcode::LoopBegin, {}).inst.setWord("trip_count", tripCount);
+  }
+  /// Ends the innermost loop.
+  void endLoop() {
+    for (Engine engine : allEngines)
+      add(engine, Opcode::LoopEnd, {});
+  }
+  /// Each iteration of loop `number` finds `tensor` never written.
+  void declareInLoop(uint32_t tensor, uint32_t number) { program.tensors[tensor].loop = number; }
+
   /// Makes the program synchronised, every record waiting for the one before it
-  /// on semaphore 0.
+  /// on semaphore 0, which starts again at the edges of loops.
   void serialise();
 
   /// The encoded program.
   Program finish();
 
 private:
+  static constexpr Engine allEngines[] = {Engine::Tensor, Engine::Scalar, Engine::Gpsimd,
+                                          Engine::Vector, Engine::Sync};
   std::map<Engine, std::vector<std::unique_ptr<Record>>> records;
   std::array<uint64_t, 2> nextByte{};
   uint32_t nextOrder = 0;
   uint32_t location = kNone;
 };
+
+/// `access` with the steps of the loops around it, outermost first.
+inline isa::Access moving(isa::Access access, std::initializer_list<int64_t> steps) {
+  std::copy(steps.begin(), steps.end(), access.loopStep.begin());
+  return access;
+}
 
 inline void waitFor(Record &record, uint16_t semaphore, uint32_t value) {
   record.sync.waitSemaphore = semaphore;

@@ -13,6 +13,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -99,8 +100,18 @@ public:
   }
   Access &access(std::string_view role) { return inst.operands[index(role)]; }
 
+  /// Puts the instruction into loops, and lets operand `role` move with them.
+  Case &inLoops(std::vector<int64_t> counts) {
+    trips = std::move(counts);
+    return *this;
+  }
+  Case &moving(std::string_view role, std::vector<int64_t> steps) {
+    std::copy(steps.begin(), steps.end(), access(role).loopStep.begin());
+    return *this;
+  }
+
   InstView view() const {
-    InstView v{inst, inst.desc(), {}};
+    InstView v{inst, inst.desc(), {}, trips};
     for (unsigned i = 0; i < kMaxOperands; ++i)
       v.tensors[i] = {names[i], memories[i], dtypes[i], shapes[i], bases[i]};
     return v;
@@ -126,6 +137,7 @@ private:
   std::array<Memory, kMaxOperands> memories{};
   std::array<DType, kMaxOperands> dtypes{};
   std::array<uint32_t, kMaxOperands> bases{};
+  std::vector<int64_t> trips;
 };
 
 //---- legal instructions to start from, with asymmetric shapes

@@ -18,8 +18,9 @@ namespace {
 
 /// Rows whose tests are those of the rules, the executor and the kernel language.
 constexpr std::string_view kTestedByParts[] = {
-    "nc_matmul",     "nc_transpose",  "activation", "tensor_copy", "memset",        "tensor_tensor",
-    "tensor_scalar", "tensor_reduce", "iota",       "dma_copy",    "semaphore_wait"};
+    "nc_matmul",      "nc_transpose",  "activation",    "tensor_copy", "memset",
+    "tensor_tensor",  "tensor_scalar", "tensor_reduce", "iota",        "dma_copy",
+    "semaphore_wait", "loop_begin",    "loop_end"};
 
 std::string suiteOf(std::string_view mnemonic) {
   std::string suite;

@@ -70,6 +70,27 @@ TEST(Asm, PrintsWhatTheManualShows) {
   EXPECT_THAT(page, HasSubstr("```\n" + *disassemble(samples::copy()) + "```\n"));
 }
 
+TEST(Asm, PrintsLoops) {
+  Expected<std::string> text = disassemble(samples::loops());
+  ASSERT_TRUE(text) << text.error().message;
+  EXPECT_THAT(*text, HasSubstr(R"(
+.tensor %2 t sbuf 32x64xf32 at 0,0 in loop 1
+.stream vector
+  loop_begin trip_count=2 @0 #0
+  loop_begin trip_count=3 @1 #2
+  wait s0>=16 tensor_copy dst=t[0+32, 0: 1x64] src=t[0+32, 0: 1x64] update s1+=1 @2 #5
+  loop_end @1 #7
+  loop_end @0 #9
+.stream sync
+  loop_begin trip_count=2 @0 #1
+  loop_begin trip_count=3 @1 #3
+  dma_copy dst=t[0+32, 0: 1x64] src=x[32 rows of 64, 0: 1x64 loop 6144 2048] update s0+=16 @2 #4
+  wait s1>=1 dma_copy dst=y[32 rows of 64, 0: 1x64 loop 6144 2048] src=t[0+32, 0: 1x64] update s2+=16 @2 #6
+  loop_end @1 #8
+  loop_end @0 #10
+)"));
+}
+
 TEST(Asm, TellsTensorsOfOneNameApart) {
   Expected<std::string> text = disassemble(samples::matmul());
   ASSERT_TRUE(text) << text.error().message;
@@ -88,13 +109,30 @@ TEST(Asm, TellsTensorsOfOneNameApart) {
 }
 
 TEST(Asm, RoundTripsTheSamples) {
-  for (const Program &program : {samples::copy(), samples::matmul(), Program{}}) {
+  for (const Program &program : {samples::copy(), samples::matmul(), samples::loops(), Program{}}) {
     Expected<std::string> text = disassemble(program);
     ASSERT_TRUE(text) << text.error().message;
     Expected<Program> back = assemble(*text, "t.s");
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(*back, program);
   }
+}
+
+TEST(Asm, ReadsLoopSteps) {
+  auto errorIn = [](std::string_view access) {
+    return errorOf(
+        fmt::format(".tensor x hbm 8xf32\n.stream sync\nmemset dst=x[{}] value=0", access));
+  };
+  EXPECT_EQ(errorIn("0: 1x2 loop 1 -2 3 4"), "accepted");
+  EXPECT_EQ(errorIn("0 loop 1"), "accepted");
+  EXPECT_EQ(errorIn("0: 1x2 loop 1 0"), "accepted");
+  EXPECT_EQ(errorIn("0: 1x2 loop 1 2 3 4 5"), "t.s:3: more than 4 loop steps in one access");
+  EXPECT_EQ(errorIn("0: 1x2 loop]"), "t.s:3: expected a loop step, found ']'");
+  EXPECT_EQ(errorIn("0: 1x2 loop x"), "t.s:3: expected a loop step, found 'x'");
+  EXPECT_EQ(errorOf(".tensor x sbuf 8x2xf32 at 0,0 in 3"),
+            "t.s:1: expected '@' before a location number, found 'in'");
+  EXPECT_EQ(errorOf(".tensor x sbuf 8x2xf32 in loop"),
+            "t.s:1: expected a loop number, found the end of the line");
 }
 
 TEST(Asm, RoundTripsEveryInstruction) {

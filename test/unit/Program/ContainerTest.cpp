@@ -154,8 +154,8 @@ TEST(Container, RefusesBytesThatBelongToNothing) {
 
 TEST(Container, RefusesOtherVersions) {
   EXPECT_EQ(errorOf(RawFile{}.bytes()), "accepted");
-  EXPECT_EQ(errorOf(RawFile{.version = 2}.bytes()),
-            "the program file has version 2, this reads version 1 | help: compile the kernel "
+  EXPECT_EQ(errorOf(RawFile{.version = 1}.bytes()),
+            "the program file has version 1, this reads version 2 | help: compile the kernel "
             "again");
   EXPECT_EQ(errorOf(RawFile{.checksum = 0xABC}.bytes()),
             fmt::format("the program file was written with another instruction table: checksum "

@@ -96,6 +96,9 @@ isa::Access anyAccess(uint32_t tensors, Rng &rng) {
     access.step[i] = anyInt64(rng);
     access.num[i] = anyInt64(rng);
   }
+  if (rng() % 4 == 0)
+    for (size_t i = rng() % (isa::kMaxLoopDepth + 1); i-- > 0;)
+      access.loopStep[i] = anyInt64(rng);
   return access;
 }
 
@@ -170,6 +173,54 @@ Program copy() {
   out.sync = {.waitSemaphore = 1, .waitValue = 1, .updateSemaphore = 2, .updateValue = dmas};
   for (const Record *r : {&in, &move, &out})
     append(p, *r);
+  return p;
+}
+
+Program loops() {
+  using isa::Memory;
+  Program p;
+  p.kernel = "loops";
+  p.flags = {.placed = true, .scheduled = true, .synchronised = true};
+  p.files = {"loops.cpp"};
+  p.locations = {{0, 5, kNone}, {0, 6, kNone}, {0, 7, kNone}};
+  p.tensors = {tensor("x", Memory::Hbm, isa::DType::Float32, {192, 64}),
+               tensor("y", Memory::Hbm, isa::DType::Float32, {192, 64}),
+               tensor("t", Memory::Sbuf, isa::DType::Float32, {32, 64})};
+  p.tensors[0].role = TensorRole::Input;
+  p.tensors[1].role = TensorRole::Output;
+  p.tensors[2].loop = 1;
+
+  const auto dmas = uint32_t(isa::machine.dmaEngines);
+  uint32_t order = 0;
+  auto edge = [&](isa::Opcode opcode, uint32_t location, int64_t trips) {
+    for (isa::Engine engine : {isa::Engine::Vector, isa::Engine::Sync}) {
+      Record r = record(opcode, engine, order++, location);
+      if (trips)
+        r.inst.setWord("trip_count", trips);
+      append(p, r);
+    }
+  };
+  auto rows = [&](uint32_t index) {
+    isa::Access access = whole(p, index);
+    access.partitionCount = 32;
+    access.loopStep = {3 * 32 * 64, 32 * 64};
+    return access;
+  };
+  edge(isa::Opcode::LoopBegin, 0, 2);
+  edge(isa::Opcode::LoopBegin, 1, 3);
+  Record in = record(isa::Opcode::DmaCopy, isa::Engine::Sync, order++, 2);
+  in.inst.operands = {whole(p, 2), rows(0)};
+  in.sync = {.updateSemaphore = 0, .updateValue = dmas};
+  Record move = record(isa::Opcode::TensorCopy, isa::Engine::Vector, order++, 2);
+  move.inst.operands = {whole(p, 2), whole(p, 2)};
+  move.sync = {.waitSemaphore = 0, .waitValue = dmas, .updateSemaphore = 1, .updateValue = 1};
+  Record out = record(isa::Opcode::DmaCopy, isa::Engine::Sync, order++, 2);
+  out.inst.operands = {rows(1), whole(p, 2)};
+  out.sync = {.waitSemaphore = 1, .waitValue = 1, .updateSemaphore = 2, .updateValue = dmas};
+  for (const Record *r : {&in, &move, &out})
+    append(p, *r);
+  edge(isa::Opcode::LoopEnd, 1, 0);
+  edge(isa::Opcode::LoopEnd, 0, 0);
   return p;
 }
 
@@ -274,6 +325,7 @@ Program randomProgram(Rng &rng) {
     info.partition = uint32_t(pick({0, 32, UINT32_MAX}, rng));
     info.byte = uint64_t(anyInt64(rng));
     info.location = uint32_t(pick({0, kNone}, rng));
+    info.loop = uint32_t(pick({0, 7, kNone, kNone}, rng));
     p.tensors.push_back(std::move(info));
   }
   for (size_t i = rng() % 3; i-- > 0;) {

@@ -18,6 +18,9 @@ namespace kilnrt::samples {
 /// Copies HBM 128x512xf32 'x' to 'y' through two SBUF tiles: DMA in,
 /// tensor_copy, DMA out; placed and synchronised, with a helper chain.
 Program copy();
+/// Copies HBM 192x64xf32 'x' to 'y' in a loop of 3 inside one of 2, through a tile declared in the
+/// inner loop; placed and synchronised.
+Program loops();
 /// A matmul against a constant identity, then a copy, a memset and a DMA out:
 /// neither placed nor synchronised; one tensor name is used twice.
 Program matmul();

@@ -17,6 +17,11 @@ namespace {
 
 using isa::Engine;
 
+void raise(Record &record) {
+  record.sync.updateSemaphore = 9;
+  record.sync.updateValue = 1;
+}
+
 /// Rules of instructions and tensors have their texts tested where they are
 /// written: what counts here is that they are asked.
 bool isOfTheTable(std::string_view rule) { return rule != "K-02" && !rule.starts_with("X-"); }
@@ -61,6 +66,7 @@ std::string afterRecord(Engine engine, size_t index, const std::function<void(Re
 TEST(Verify, AcceptsTheSamples) {
   EXPECT_EQ(refusal(samples::copy()), "accepted");
   EXPECT_EQ(refusal(samples::matmul()), "accepted");
+  EXPECT_EQ(refusal(samples::loops()), "accepted");
   EXPECT_EQ(refusal(Program{}), "accepted");
 }
 
@@ -401,6 +407,155 @@ TEST(Verify, UnsynchronisedProgramsHaveNoSync) {
   EXPECT_EQ(afterCopy([](Program &p) { p.flags.synchronised = false; }),
             "[X-06] 'tensor_copy' waits for or updates a semaphore, but the program is not "
             "synchronised | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+}
+
+//---- loops --------------------------------------------------------------===//
+
+/// The loops program with record `index` of `engine`'s stream changed.
+std::string afterLoops(Engine engine, size_t index, const std::function<void(Record &)> &change) {
+  Program program = samples::loops();
+  samples::edit(program, engine, index, change);
+  return refusal(program);
+}
+
+/// The loops program with the last `count` records of the stream of `engine` left out.
+std::string withoutLast(Engine engine, size_t count) {
+  Program program = samples::loops();
+  for (Stream &stream : program.streams)
+    if (stream.engine == engine) {
+      std::vector<Record> records = *decodeStream(stream);
+      stream.bytes.clear();
+      for (size_t i = 0; i + count < records.size(); ++i)
+        encodeRecord(records[i], stream.bytes);
+    }
+  return refusal(program);
+}
+
+TEST(Verify, LoopsOfAStream) {
+  auto trips = [](int64_t value) {
+    return [=](Record &r) { r.inst.setWord("trip_count", value); };
+  };
+  EXPECT_EQ(afterLoops(Engine::Vector, 0, trips(0)),
+            "[X-06] a loop runs at least once, not 0 times | loops.cpp:5 | note: record 0 of the "
+            "vector stream, 'loop_begin'");
+  EXPECT_EQ(withoutLast(Engine::Vector, 1),
+            "[X-06] the vector stream: the stream ends inside a loop of 2 iterations");
+  EXPECT_EQ(afterLoops(Engine::Vector, 0,
+                       [](Record &r) {
+                         r.inst = isa::makeInstruction(isa::Opcode::LoopEnd);
+                         r.inst.engine = Engine::Vector;
+                       }),
+            "[X-06] no loop is open that could end here | loops.cpp:5 | note: record 0 of the "
+            "vector stream, 'loop_end'");
+  EXPECT_EQ(afterLoops(Engine::Vector, 1, [](Record &r) { raise(r); }),
+            "[X-06] 'loop_begin' waits for or updates a semaphore: at the edge of a loop all "
+            "streams meet, and semaphores restart | loops.cpp:6 | note: record 1 of the vector "
+            "stream, 'loop_begin'");
+}
+
+TEST(Verify, LoopsNestToALimit) {
+  auto nest = [](int depth) {
+    Program p;
+    for (auto opcode : {isa::Opcode::LoopBegin, isa::Opcode::LoopEnd})
+      for (int i = 0; i < depth; ++i) {
+        Record r;
+        r.inst = isa::makeInstruction(opcode);
+        r.inst.engine = Engine::Sync;
+        r.order = uint32_t(opcode == isa::Opcode::LoopEnd ? depth + i : i);
+        if (opcode == isa::Opcode::LoopBegin)
+          r.inst.setWord("trip_count", UINT32_MAX);
+        samples::append(p, r);
+      }
+    return refusal(p);
+  };
+  EXPECT_EQ(nest(4), "accepted");
+  EXPECT_EQ(nest(5), "[X-06] the loop stands inside 4 others, at most 4 stand inside one another | "
+                     "note: record 4 of the sync stream, 'loop_begin'");
+}
+
+TEST(Verify, StreamsHaveTheSameLoops) {
+  EXPECT_EQ(afterLoops(Engine::Sync, 1, [](Record &r) { r.inst.setWord("trip_count", 4); }),
+            "[X-06] the streams have different loops: here is a loop of 4 iterations, the vector "
+            "stream has a loop of 3 iterations there | loops.cpp:6 | note: record 1 of the sync "
+            "stream, 'loop_begin'");
+  EXPECT_EQ(withoutLast(Engine::Sync, 1),
+            "[X-06] the sync stream: the stream ends inside a loop of 2 iterations");
+  Program program = samples::loops();
+  program.streams[0].bytes.clear();
+  EXPECT_EQ(refusal(program),
+            "[X-06] the streams have different loops: here is a loop of 2 iterations, the vector "
+            "stream has none there | loops.cpp:5 | note: record 0 of the sync stream, "
+            "'loop_begin'");
+  program = samples::loops();
+  program.streams[1].bytes.clear();
+  EXPECT_EQ(refusal(program), "[X-06] the sync stream: the streams have different loops: this one "
+                              "ends, the vector stream has a loop of 2 iterations there");
+}
+
+TEST(Verify, AccessesOfEveryIteration) {
+  auto source = [](std::array<int64_t, 4> steps) {
+    return afterLoops(Engine::Sync, 2, [=](Record &r) { r.inst.operands[1].loopStep = steps; });
+  };
+  const std::string outside = "[V-11] | loops.cpp:7 | note: record 2 of the sync stream, "
+                              "'dma_copy'";
+  // 192 rows of 64; the access takes 32 of them, and moves 1 and 2 times.
+  EXPECT_EQ(source({64 * 160}), "accepted");
+  EXPECT_EQ(source({64 * 160 + 1}), outside);
+  EXPECT_EQ(source({0, 64 * 80}), "accepted");
+  EXPECT_EQ(source({0, 64 * 80 + 1}), outside);
+  EXPECT_EQ(source({64 * 80, 64 * 40}), "accepted");
+  EXPECT_EQ(source({64 * 80 + 1, 64 * 40}), outside);
+  EXPECT_EQ(source({-1}), outside);
+  EXPECT_EQ(source({0, -1}), outside);
+  EXPECT_EQ(source({64, -64}), outside);
+  EXPECT_EQ(source({INT64_MAX, INT64_MAX}), outside);
+  EXPECT_EQ(source({INT64_MIN, 0}), outside);
+  EXPECT_EQ(source({0, 0, 1}),
+            "[X-06] src 'x' moves with 3 loops, there are 2 around it | loops.cpp:7 | note: record "
+            "2 of the sync stream, 'dma_copy'");
+}
+
+TEST(Verify, SemaphoresStartAgainAtTheEdgesOfLoops) {
+  EXPECT_EQ(afterLoops(Engine::Vector, 2, [](Record &r) { r.sync.waitValue = 17; }),
+            "[X-01] 'tensor_copy' waits until semaphore 0 is 17, all its updates between two edges "
+            "of loops add up to 16 | loops.cpp:7 | note: record 2 of the vector stream, "
+            "'tensor_copy'");
+  // A wait behind the loop for what was raised in it.
+  Program program = samples::loops();
+  Record wait;
+  wait.inst = isa::makeInstruction(isa::Opcode::SemaphoreWait);
+  wait.inst.engine = Engine::Vector;
+  wait.order = 11;
+  wait.sync = {.waitSemaphore = 0, .waitValue = 16};
+  samples::append(program, wait);
+  EXPECT_EQ(refusal(program),
+            "[X-01] 'semaphore_wait' waits until semaphore 0 is 16, all its updates between two "
+            "edges of loops add up to 0 | note: record 5 of the vector stream, 'semaphore_wait'");
+}
+
+TEST(Verify, TensorsOfLoops) {
+  auto scope = [](uint32_t loop) {
+    Program program = samples::loops();
+    program.tensors[2].loop = loop;
+    return refusal(program);
+  };
+  EXPECT_EQ(scope(0), "accepted");
+  EXPECT_EQ(scope(2), "[X-06] operand 'dst' names 't' outside loop 2, in which it is declared | "
+                      "loops.cpp:7 | note: record 2 of the vector stream, 'tensor_copy'");
+  Program program = samples::copy();
+  program.tensors[2].loop = 0;
+  EXPECT_EQ(refusal(program), "[X-06] operand 'src' names 't' outside loop 0, in which it is "
+                              "declared | copy.cpp:35 | note: record 0 of the vector stream, "
+                              "'tensor_copy'");
+  program = samples::loops();
+  program.tensors[1].loop = 0;
+  EXPECT_EQ(refusal(program),
+            "[X-05] tensor 1 'y' is an input, output or constant declared in a loop");
+  program = samples::loops();
+  program.tensors.push_back(program.tensors[2]);
+  program.tensors[3].byte = 4096;
+  program.tensors[3].loop = 2;
+  EXPECT_EQ(refusal(program), "[X-05] tensor 3 't' is declared in loop 2, the streams have 2");
 }
 
 //---- names --------------------------------------------------------------===//

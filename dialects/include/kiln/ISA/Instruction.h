@@ -24,6 +24,7 @@ namespace kiln::isa {
 #include "kiln/ISA/Opcodes.h.inc"
 
 inline constexpr unsigned kMaxFreeDims = machine.maxFreeDims;
+inline constexpr unsigned kMaxLoopDepth = machine.maxLoopDepth;
 inline constexpr uint32_t kNoTensor = UINT32_MAX;
 
 /// The elements of one tensor an instruction touches.
@@ -48,6 +49,9 @@ struct Access {
   int64_t offset = 0;
   std::array<int64_t, kMaxFreeDims> step{};
   std::array<int64_t, kMaxFreeDims> num{};
+  /// Added to `offset` from one iteration to the next of each loop around the instruction,
+  /// outermost first; 0 for loops it does not move with, and where there is no loop.
+  std::array<int64_t, kMaxLoopDepth> loopStep{};
 
   bool present() const { return tensor != kNoTensor; }
   /// Elements of one row.
@@ -58,11 +62,21 @@ struct Access {
     return n;
   }
   int64_t elements() const { return freeElements() * partitionCount; }
+  /// Some iteration of a loop touches other elements than the first.
+  bool moves() const { return loopStep != std::array<int64_t, kMaxLoopDepth>{}; }
+  /// Loops up to the innermost one it moves with.
+  unsigned loopSteps() const {
+    unsigned n = kMaxLoopDepth;
+    while (n > 0 && loopStep[n - 1] == 0)
+      --n;
+    return n;
+  }
   bool operator==(const Access &) const = default;
 };
 
 /// Smallest and largest element index (within a partition on chip, within the
-/// tensor in HBM) an access touches. Precondition: nums >= 1.
+/// tensor in HBM) an access touches in the first iteration of the loops around it.
+/// Precondition: nums >= 1.
 struct ElementRange {
   int64_t first, last;
 };

@@ -35,6 +35,8 @@ struct InstView {
   const Instruction &inst;
   const InstDesc &desc;
   std::array<TensorView, kMaxOperands> tensors;
+  /// Iterations of each loop around the instruction, outermost first, each at least 1.
+  std::span<const int64_t> tripCounts = {};
 
   const Access &access(unsigned i) const { return inst.operands[i]; }
   /// "moving 'b'" - the operand's role and, when it has one, the author's name.
@@ -52,8 +54,8 @@ using RuleSink = std::function<void(Violation)>;
 
 /// Checks everything the table states about `view`: presence, memories, dtypes
 /// and shapes of operands, partition and access-pattern limits, bounds inside
-/// the tensor, field values, and the record's rules. Returns true when nothing
-/// was reported.
+/// the tensor, field values, and the record's rules. An instruction inside loops
+/// obeys them in every iteration. Returns true when nothing was reported.
 bool checkInstruction(const InstView &view, const RuleSink &sink);
 
 /// Checks a tensor declaration: partition count, rank, bytes a partition,

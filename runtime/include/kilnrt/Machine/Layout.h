@@ -72,6 +72,17 @@ bool sameElements(const Place &a, const Place &b);
 /// (Layout::patternOfRows).
 Place rowsFrom(const Place &place, uint32_t first, const Pattern *rows);
 
+/// `place`, `bytes` further on in its partitions or its tensor.
+inline Place shifted(const Place &place, int64_t bytes) {
+  Place moved = place;
+  moved.byte += bytes;
+  moved.firstByte += bytes;
+  moved.endByte += bytes;
+  // A place that is all of a tensor has nowhere to go; see Layout::place.
+  moved.whole = place.whole && bytes == 0;
+  return moved;
+}
+
 class Layout {
 public:
   explicit Layout(const Program &program);

@@ -130,11 +130,15 @@ public:
   bool cell(const Place &place, uint32_t partition, int64_t byte) const;
   void setCell(const Place &place, uint32_t partition, int64_t byte);
 
+  /// Makes a tensor as if it had never been written: a new iteration of the loop it is declared in
+  /// begins.
+  void forget(uint32_t tensor);
+
   /// One access less to come; a block of its own is given back after the last.
   void release(uint32_t tensor);
   /// Sets how many accesses of each tensor are to come. Without it nothing is
   /// given back.
-  void expectAccesses(const std::vector<uint32_t> &counts) { remaining = counts; }
+  void expectAccesses(const std::vector<uint64_t> &counts) { remaining = counts; }
 
 private:
   struct TensorState {
@@ -170,6 +174,8 @@ private:
   }
   void activateSlow(const Place &place);
   void retireOverlapping(uint32_t tensor);
+  /// The stretches of a shared block that a tensor touches.
+  std::span<std::vector<uint32_t>> granulesOf(uint32_t tensor);
   void allocate(uint32_t block);
   void setWritten(const Place &place);
   /// Gives cells their bits, so that they may differ.
@@ -182,7 +188,7 @@ private:
   ShadowMode mode;
   std::vector<Block> blocks;
   std::vector<TensorState> states;
-  std::vector<uint32_t> remaining;
+  std::vector<uint64_t> remaining;
 };
 
 } // namespace kilnrt
