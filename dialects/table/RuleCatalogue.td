@@ -186,6 +186,12 @@ def : RuleText<"C-01", "A tile has no value while tracing",
 def : RuleText<"C-02", "A register has no value while tracing",
   "its value exists on the device only",
   "use it as a bound or an offset">;
+def : RuleText<"C-05", "What a loop declares stays inside it",
+  "every iteration has tensors and indices of its own, so behind the loop there is none to name",
+  "declare a tensor before the loop to carry what it holds out of it">;
+def : RuleText<"C-06", "A loop of the device has a count it can count to",
+  "its iterations are counted in 32 bits, and an access holds a step for each of four loops",
+  "put a loop inside a loop, or write iterations out with a C++ for">;
 def : RuleText<"C-12", "Every output is written",
   "an output nothing wrote would hold arbitrary bytes",
   "check that the loop that writes it runs; nl::ceil_div counts partial tiles">;

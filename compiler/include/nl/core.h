@@ -161,6 +161,130 @@ private:
   unsigned count = 0;
 };
 
+//---- indices of loops ---------------------------------------------------===//
+
+namespace detail {
+
+inline constexpr unsigned maxLoopDepth = table::maxLoopDepth;
+
+/// What a number gains in each iteration of the loops around it, outermost first.
+struct Moves {
+  int64_t step[maxLoopDepth] = {};
+  uint32_t loop[maxLoopDepth] = {}; ///< which loop each step belongs to, by its number in the trace
+  bool isMixed = false;             ///< loops that do not stand inside one another were added up
+  constexpr bool any() const {
+    for (int64_t s : step)
+      if (s != 0)
+        return true;
+    return isMixed;
+  }
+  constexpr bool operator==(const Moves &other) const {
+    for (unsigned i = 0; i < maxLoopDepth; ++i)
+      if (step[i] != other.step[i] || (step[i] != 0 && loop[i] != other.loop[i]))
+        return false;
+    return isMixed == other.isMixed;
+  }
+  constexpr void add(const Moves &other, int64_t times) {
+    isMixed = isMixed || other.isMixed;
+    for (unsigned i = 0; i < maxLoopDepth; ++i) {
+      if (other.loop[i] == 0)
+        continue;
+      isMixed = isMixed || (loop[i] != 0 && loop[i] != other.loop[i]);
+      loop[i] = other.loop[i];
+      step[i] += other.step[i] * times;
+    }
+  }
+};
+
+} // namespace detail
+
+/// The number of the iteration of an nl::affine_for, or a whole number times it, plus another. The
+/// loop runs on the device and its body is traced once, so there is no number yet: an index says
+/// where a view starts, and nothing else.
+class Index {
+public:
+  friend constexpr Index operator+(Index a, const Index &b) { return a.plus(b, 1); }
+  friend constexpr Index operator-(Index a, const Index &b) { return a.plus(b, -1); }
+  template <detail::Integer T>
+  friend constexpr Index operator+(Index a, T b) {
+    return a.plus(static_cast<int64_t>(b));
+  }
+  template <detail::Integer T>
+  friend constexpr Index operator+(T a, Index b) {
+    return b.plus(static_cast<int64_t>(a));
+  }
+  template <detail::Integer T>
+  friend constexpr Index operator-(Index a, T b) {
+    return a.plus(-static_cast<int64_t>(b));
+  }
+  template <detail::Integer T>
+  friend constexpr Index operator-(T a, Index b) {
+    return b.times(-1).plus(static_cast<int64_t>(a));
+  }
+  template <detail::Integer T>
+  friend constexpr Index operator*(Index a, T b) {
+    return a.times(static_cast<int64_t>(b));
+  }
+  template <detail::Integer T>
+  friend constexpr Index operator*(T a, Index b) {
+    return b.times(static_cast<int64_t>(a));
+  }
+
+  /// C-02: an index has no value while the kernel is traced.
+#define NL_NO_VALUE                                                                                \
+  "the index of nl::affine_for has no value while the kernel is traced: it may be multiplied by "  \
+  "and added to whole numbers and say where a view starts; loop with a C++ for to get numbers"
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  operator T() const {
+    static_assert(detail::never<T>, NL_NO_VALUE);
+    return {};
+  }
+#define NL_INDEX_MISUSE(op)                                                                        \
+  template <class T>                                                                               \
+  friend bool operator op(const Index &, const T &) {                                              \
+    static_assert(detail::never<T>, NL_NO_VALUE);                                                  \
+    return false;                                                                                  \
+  }
+  NL_INDEX_MISUSE(<)
+  NL_INDEX_MISUSE(<=)
+  NL_INDEX_MISUSE(>)
+  NL_INDEX_MISUSE(>=)
+  NL_INDEX_MISUSE(==)
+  NL_INDEX_MISUSE(/)
+  NL_INDEX_MISUSE(%)
+#undef NL_INDEX_MISUSE
+#undef NL_NO_VALUE
+
+  /// Made by nl::affine_for.
+  constexpr explicit Index(const detail::Moves &moves) : moves_(moves) {}
+  constexpr int64_t constant() const { return constant_; }
+  /// For libkiln.
+  constexpr const detail::Moves &moves() const { return moves_; }
+
+private:
+  constexpr Index plus(int64_t n) const {
+    Index result = *this;
+    result.constant_ += n;
+    return result;
+  }
+  constexpr Index plus(const Index &other, int64_t times) const {
+    Index result = plus(other.constant_ * times);
+    result.moves_.add(other.moves_, times);
+    return result;
+  }
+  constexpr Index times(int64_t n) const {
+    Index result = *this;
+    result.constant_ *= n;
+    for (int64_t &step : result.moves_.step)
+      step *= n;
+    return result;
+  }
+
+  int64_t constant_ = 0;
+  detail::Moves moves_;
+};
+
 //---- subscripts ---------------------------------------------------------===//
 
 /// `nl::_` takes a whole dim: Python's `:`.
@@ -172,13 +296,27 @@ struct Dots {};
 inline constexpr Dots dots{};
 
 namespace detail {
-/// One end of a slice; `nl::_` leaves it open.
-struct Bound {
+/// A place in a dim: a whole number, or one that a loop moves.
+struct Position {
   int64_t value = 0;
+  Moves moves{};
+  template <Integer T>
+  constexpr Position(T v) : value(static_cast<int64_t>(v)) {}
+  constexpr Position(const nl::Index &i) : value(i.constant()), moves(i.moves()) {}
+  constexpr Position after(int64_t n) const {
+    Position p = *this;
+    p.value += n;
+    return p;
+  }
+};
+/// One end of a slice; `nl::_` leaves it open.
+struct Bound : Position {
   bool open = true;
   template <Integer T>
-  constexpr Bound(T v) : value(static_cast<int64_t>(v)), open(false) {}
-  constexpr Bound(Whole) {}
+  constexpr Bound(T v) : Position(v), open(false) {}
+  constexpr Bound(const nl::Index &i) : Position(i), open(false) {}
+  constexpr Bound(const Position &p) : Position(p), open(false) {}
+  constexpr Bound(Whole) : Position(0) {}
 };
 } // namespace detail
 
@@ -189,14 +327,14 @@ struct Slice {
   bool fromEnd = true; ///< negative bounds count from the end
 };
 /// Elements start, start + step, ... below `stop`: Python's `start:stop:step`. Negative bounds
-/// count from the end, `nl::_` leaves a bound open. On chip dim 0 takes step 1 only. Checks V-01,
-/// V-02, P-08, P-14.
+/// count from the end, `nl::_` leaves a bound open. On chip dim 0 takes step 1 only. The index of a
+/// loop moves both bounds alike. Checks V-01, V-02, P-08, P-14.
 constexpr Slice slice(detail::Bound start, detail::Bound stop, int64_t step = 1) {
   return {start, stop, step, true};
 }
 /// `size` elements from `start` on.
-constexpr Slice ds(detail::Int start, detail::Int size) {
-  return {start.value, start.value + size.value, 1, false};
+constexpr Slice ds(detail::Position start, detail::Int size) {
+  return {start, start.after(size.value), 1, false};
 }
 
 /// A piece of a dim that `nl::tiles` cut: the index-th, `size` elements from `start` on. It stands
@@ -215,6 +353,8 @@ struct Index {
   Kind kind = Kind::Whole;
   template <Integer T>
   constexpr Index(T element) : range{element, element, 1, true}, kind(Kind::Element) {}
+  constexpr Index(const nl::Index &element)
+      : range{element, element, 1, false}, kind(Kind::Element) {}
   constexpr Index(const Slice &s) : range(s), kind(Kind::Range) {}
   constexpr Index(const Chunk &c) : range(c), kind(Kind::Range) {}
   constexpr Index(Whole) {}
@@ -248,6 +388,7 @@ struct View {
   int64_t offset = 0;
   int64_t shape[maxRank] = {};
   int64_t stride[maxRank] = {}; ///< on chip stride[0] is the elements of one partition
+  Moves moves{};                ///< what `offset` gains in each iteration of loops
 };
 } // namespace detail
 
@@ -306,8 +447,8 @@ public:
       n *= view_.shape[i];
     return n;
   }
-  /// First element of the view in its storage; on chip counted as partition * elements of a
-  /// partition + element in the partition.
+  /// First element of the view in its storage, in the first iteration of loops that move it; on
+  /// chip counted as partition * elements of a partition + element in the partition.
   int64_t offset() const {
     return view_.offset + (onChip() ? view_.partition * view_.stride[0] : 0);
   }
@@ -360,10 +501,10 @@ public:
 
   /// S'_d = ceil((end - start) / step), T'_d = step * T_d, o' = o + start * T_d.
   /// Checks V-01, V-02, P-08, P-14.
-  Tensor slice(int dim, int64_t start, int64_t end, int64_t step = 1,
+  Tensor slice(int dim, detail::Position start, detail::Position end, int64_t step = 1,
                SrcLoc loc = SrcLoc::current()) const;
   /// Drops dim d: o' = o + index * T_d. On chip d is not 0. Checks V-01, V-06.
-  Tensor select(int dim, int64_t index, SrcLoc loc = SrcLoc::current()) const;
+  Tensor select(int dim, detail::Position index, SrcLoc loc = SrcLoc::current()) const;
   /// S'_k = S_order(k), T'_k = T_order(k); on chip order(0) = 0. Checks V-03, V-06.
   Tensor permute(const Shape &order, SrcLoc loc = SrcLoc::current()) const;
   /// Repeats dim d, of extent 1, `size` times: S'_d = size, T'_d = 0. On chip d is not 0. The

@@ -143,6 +143,51 @@ constexpr Range static_range(detail::Int start, detail::Int stop, detail::Int st
   return range(start, stop, step);
 }
 
+//---- loops of the device ------------------------------------------------===//
+
+namespace detail {
+
+/// Begins an nl::affine_for in the trace and ends it.
+class LoopScope {
+public:
+  LoopScope(int64_t tripCount, SrcLoc loc);
+  ~LoopScope();
+  LoopScope(const LoopScope &) = delete;
+  LoopScope &operator=(const LoopScope &) = delete;
+  const nl::Index &index() const { return index_; }
+
+private:
+  nl::Index index_;
+};
+
+} // namespace detail
+
+/// Runs `body` `n` times, in order, as one loop of the program: its size does not depend on `n`.
+/// The body is traced once, with an nl::Index in place of the number of the iteration, and checked
+/// for all of them.
+///
+///   nl::affine_for(x.dim(0) / 128, [&](nl::Index i) {
+///     nl::Tensor t = nl::load(x(nl::ds(i * 128, 128), nl::_));
+///     nl::store(y(nl::ds(i * 128, 128), nl::_), t);
+///   });
+///
+/// A tensor declared in the body is a new one in every iteration and gone behind the loop; what is
+/// to be carried from one iteration to the next, or out of the loop, lies in a tensor declared
+/// before it. At most four loops stand inside one another. Checks C-05, C-06.
+template <class Body>
+void affine_for(detail::Int n, Body &&body, SrcLoc loc = SrcLoc::current()) {
+  if constexpr (!std::is_invocable_v<Body &, Index>) {
+    static_assert(detail::never<Body>, "the body of nl::affine_for takes an nl::Index: "
+                                       "[&](nl::Index i) { ... }");
+  } else {
+    static_assert(std::is_void_v<std::invoke_result_t<Body &, Index>>,
+                  "the body of nl::affine_for returns nothing: carry state in a tensor declared "
+                  "outside");
+    detail::LoopScope scope(n.value, loc);
+    body(scope.index());
+  }
+}
+
 //---- what a kernel assumes ----------------------------------------------===//
 
 namespace detail {

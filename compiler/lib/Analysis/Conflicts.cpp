@@ -122,6 +122,14 @@ bool runsMeet(const Strided &a, const Strided &b) {
 
 } // namespace
 
+/// Both accesses are the same distance apart in every iteration.
+static bool moveAlike(const isa::Access &a, const isa::Access &b) {
+  for (unsigned l = 0; l < isa::kMaxLoopDepth; ++l)
+    if (a.loopStep[l] * isa::bytesOf(a.dtype) != b.loopStep[l] * isa::bytesOf(b.dtype))
+      return false;
+  return true;
+}
+
 AccessLog::AccessLog(const Kernel &kernel, const Placement &placement)
     : kernel(kernel), placement(placement), canConflict(kernel.tensors.size()),
       spaces(2 + kernel.tensors.size()) {
@@ -177,7 +185,12 @@ LoggedAccess AccessLog::measure(const isa::Access &access) const {
   LoggedAccess entry;
   entry.lo = strided.base;
   entry.hi = strided.end();
-  entry.isDense = strided.used == 0;
+  entry.isDense = strided.used == 0 && !access.moves();
+  for (size_t l = 0; l < kernel.loops.size(); ++l) {
+    const int64_t way =
+        access.loopStep[l] * isa::bytesOf(access.dtype) * (kernel.loops[l].tripCount - 1);
+    (way < 0 ? entry.lo : entry.hi) += way;
+  }
   if (isOnChip) {
     entry.rowLo = int32_t(address.partition + access.partitionStart);
     entry.rowHi = entry.rowLo + int32_t(access.partitionCount);
@@ -189,6 +202,10 @@ bool AccessLog::shareBytes(const LoggedAccess &a, const LoggedAccess &b) const {
   if (a.rowHi <= b.rowLo || b.rowHi <= a.rowLo || a.hi <= b.lo || b.hi <= a.lo)
     return false;
   if (a.isDense && b.isDense)
+    return true;
+  // Accesses that move apart, or past each other, are taken to meet somewhere on their ways. Those
+  // that move alike keep their distance.
+  if (!moveAlike(accessOf(a), accessOf(b)))
     return true;
   const auto strided = [&](const LoggedAccess &entry) {
     const isa::Access &access = accessOf(entry);

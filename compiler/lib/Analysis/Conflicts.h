@@ -1,6 +1,7 @@
 //===- Conflicts.h - which accesses touch the same bytes --------------------------------------===//
 //
-// A log of accesses, by brute force: each space is cut into equal buckets, each
+// A log of accesses between two edges of loops (all loops of the kernel are
+// around all its instructions), by brute force: each space is cut into equal buckets, each
 // bucket lists the accesses that may still matter, and a new access is compared
 // with all of them. Exact for strided patterns. Shares no code with Region.h
 // and Dependence.h, which it is there to check. Private to the checker.
@@ -21,11 +22,11 @@ struct LoggedAccess {
   uint32_t instruction = 0;
   uint32_t agent = 0; ///< a later read of the same agent replaces an earlier one it covers
   int32_t rowLo = 0, rowHi = 1; ///< partitions on chip
-  int64_t lo = 0,
-          hi = 0; ///< first byte and end, in the partition or in the HBM tensor
+  int64_t lo = 0, hi = 0; ///< first byte and end in any iteration, in the partition or in the HBM
+                          ///< tensor
   uint8_t operand = 0;
   bool writes = false;
-  bool isDense = false; ///< every byte of the range is touched
+  bool isDense = false; ///< every byte of the range is touched in every iteration
 };
 
 class AccessLog {

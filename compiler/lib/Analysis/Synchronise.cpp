@@ -8,6 +8,7 @@
 
 #include "kiln/Analysis/Synchronise.h"
 
+#include "Epochs.h"
 #include "Takeover.h"
 
 #include <algorithm>
@@ -274,7 +275,29 @@ private:
 } // namespace
 
 Synchronisation synchronise(const Kernel &kernel, const Placement &placement, SyncLog *log) {
-  return Builder(kernel, placement, log).run();
+  if (kernel.loops.empty())
+    return Builder(kernel, placement, log).run();
+  Synchronisation result;
+  for (const Epoch &epoch : findEpochs(kernel)) {
+    EpochKernel part(kernel, placement, epoch, /*withLocations=*/false);
+    holdStill(part.kernel);
+    SyncLog partLog;
+    const Synchronisation own =
+        Builder(part.kernel, part.placement, log ? &partLog : nullptr).run();
+    for (unsigned engine = 0; engine < kNumEngines; ++engine)
+      for (ScheduledRecord record : own.streams[engine]) {
+        record.instruction += epoch.begin;
+        result.streams[engine].push_back(record);
+      }
+    for (SyncDecision decision : partLog.decisions) {
+      for (uint32_t *position :
+           {&decision.instruction, &decision.source, &decision.learnedAt, &decision.through})
+        if (*position != kNone)
+          *position += epoch.begin;
+      log->decisions.push_back(decision);
+    }
+  }
+  return result;
 }
 
 } // namespace kiln::analysis

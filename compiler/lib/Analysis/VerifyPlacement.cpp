@@ -118,16 +118,54 @@ private:
           if (lastUse[access.tensor] == kNone)
             lastUse[access.tensor] = i;
         }
+    keepThroughLoops(firstUse, lastUse);
+    // Who enters before and leaves after each instruction, by tensor number.
+    std::vector<std::vector<uint32_t>> atLoopBegin(kernel.loops.empty() ? 0 : count + 1),
+        atLoopEnd(atLoopBegin.size());
+    for (uint32_t t = 0; t < kernel.tensors.size() && !kernel.loops.empty(); ++t)
+      if (firstUse[t] != kNone) {
+        atLoopBegin[firstUse[t]].push_back(t);
+        atLoopEnd[lastUse[t]].push_back(t);
+      }
     for (uint32_t i = 0; i < count; ++i) {
       const isa::Instruction &inst = kernel.instructions[i].inst;
       for (const isa::Access &access : inst.operands)
         if (access.present() && firstUse[access.tensor] == i)
           enter(access.tensor);
+      if (!kernel.loops.empty())
+        for (uint32_t t : atLoopBegin[i])
+          enter(t);
       // Leave only when all of this instruction's operands have entered.
       for (const isa::Access &access : inst.operands)
         if (access.present() && lastUse[access.tensor] == i)
           leave(access.tensor);
+      if (!kernel.loops.empty())
+        for (uint32_t t : atLoopEnd[i])
+          leave(t);
     }
+  }
+
+  /// A tensor used in a loop, but not declared there, stays from the loop's first instruction to
+  /// its last: what one iteration leaves, the next may need. Inner loops first, so that a life
+  /// that grew to fill one is seen by the loop around it.
+  void keepThroughLoops(std::vector<uint32_t> &firstUse, std::vector<uint32_t> &lastUse) const {
+    for (uint32_t l = uint32_t(kernel.loops.size()); l-- > 0;) {
+      const KernelLoop &loop = kernel.loops[l];
+      for (uint32_t i = loop.begin; i < loop.end; ++i)
+        for (const isa::Access &access : kernel.instructions[i].inst.operands) {
+          if (!access.present() || isDeclaredInside(access.tensor, l))
+            continue;
+          firstUse[access.tensor] = std::min(firstUse[access.tensor], loop.begin);
+          lastUse[access.tensor] = std::max(lastUse[access.tensor], loop.end - 1);
+        }
+    }
+  }
+
+  bool isDeclaredInside(uint32_t tensor, uint32_t loop) const {
+    uint32_t scope = kernel.tensors[tensor].loop;
+    while (scope != kNone && scope != loop)
+      scope = kernel.loops[scope].parent;
+    return scope == loop;
   }
 
   std::multimap<int64_t, uint32_t> &inside(uint32_t t) {

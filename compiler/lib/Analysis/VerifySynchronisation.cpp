@@ -6,6 +6,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "Conflicts.h"
+#include "Epochs.h"
 #include "HappensBefore.h"
 #include "VerifyTakeover.h"
 
@@ -61,15 +62,11 @@ Diagnostic describeTakeover(const Kernel &kernel, const OpenTakeover &open) {
   return diagnostic;
 }
 
-} // namespace
-
-std::vector<Diagnostic> verifySynchronisation(const Kernel &kernel, const Placement &placement,
-                                              const Synchronisation &result) {
-  std::vector<Diagnostic> faults = HappensBefore::structuralFaults(kernel, result);
-  if (!faults.empty())
-    return faults;
+/// The races of a kernel in whose middle no streams meet; its records are well formed.
+std::vector<Diagnostic> findRaces(const Kernel &kernel, const Placement &placement,
+                                  const Synchronisation &result) {
   HappensBefore order(kernel, result);
-  faults = order.run();
+  std::vector<Diagnostic> faults = order.run();
   if (!faults.empty())
     return faults;
 
@@ -88,6 +85,47 @@ std::vector<Diagnostic> verifySynchronisation(const Kernel &kernel, const Placem
   for (const OpenTakeover &open : findOpenTakeovers(kernel, placement, order, kMaxReports))
     if (faults.size() < kMaxReports && reported.insert({open.earlier, open.later}).second)
       faults.push_back(describeTakeover(kernel, open));
+  return faults;
+}
+
+/// The records of the instructions [begin, end), counted from `begin`.
+Synchronisation recordsOf(const Synchronisation &whole, const Epoch &epoch) {
+  Synchronisation part;
+  for (unsigned engine = 0; engine < kNumEngines; ++engine) {
+    const std::vector<ScheduledRecord> &records = whole.streams[engine];
+    const auto isBefore = [](const ScheduledRecord &record, uint32_t position) {
+      return record.instruction < position;
+    };
+    auto record = std::lower_bound(records.begin(), records.end(), epoch.begin, isBefore);
+    for (; record != records.end() && record->instruction < epoch.end; ++record) {
+      part.streams[engine].push_back(*record);
+      part.streams[engine].back().instruction -= epoch.begin;
+    }
+  }
+  return part;
+}
+
+} // namespace
+
+std::vector<Diagnostic> verifySynchronisation(const Kernel &kernel, const Placement &placement,
+                                              const Synchronisation &result) {
+  std::vector<Diagnostic> faults = HappensBefore::structuralFaults(kernel, result);
+  if (!faults.empty())
+    return faults;
+  if (kernel.loops.empty())
+    return findRaces(kernel, placement, result);
+  for (const Epoch &epoch : findEpochs(kernel)) {
+    const Synchronisation records = recordsOf(result, epoch);
+    // Places are wanted for messages only.
+    for (const bool withLocations : {false, true}) {
+      const EpochKernel part(kernel, placement, epoch, withLocations);
+      faults = findRaces(part.kernel, part.placement, records);
+      if (faults.empty() || withLocations)
+        break;
+    }
+    if (!faults.empty())
+      break;
+  }
   return faults;
 }
 

@@ -87,6 +87,22 @@ bool Emitter::admit(unsigned index, const nl::Tensor &tensor) {
           "declare tensors inside the kernel function");
     return false;
   }
+  const TensorRecord &record = state->tensors[view.tensor];
+  if (!state->isInside(record.loopNumber)) {
+    fault("C-05",
+          text(state->describe(view),
+               record.name.empty() ? "" : text(" (line ", state->line(record.place), ")"),
+               " exists only inside the nl::affine_for of line ", state->line(record.loopPlace)),
+          "declare it before the loop");
+    return false;
+  }
+  if (view.moves.any() && !state->areOpen(view.moves)) {
+    fault("C-05",
+          text(desc.name, " of nisa::", row.desc.mnemonic, " is a view of ", state->describe(view),
+               " that moves with an nl::affine_for which has ended"),
+          "take the view inside the body of the loop");
+    return false;
+  }
   return true;
 }
 
@@ -133,7 +149,10 @@ void Emitter::record() {
   state->countStatement();
   if (!usable())
     return state->chains.forget(row.desc);
-  isa::InstView view{inst, row.desc, {}};
+  std::array<int64_t, isa::kMaxLoopDepth> tripCounts{};
+  for (size_t l = 0; l < state->open.size(); ++l)
+    tripCounts[l] = state->open[l].tripCount;
+  isa::InstView view{inst, row.desc, {}, std::span(tripCounts).first(state->open.size())};
   for (unsigned i = 0; i < row.desc.operands.size(); ++i) {
     if (!inst.operands[i].present())
       continue;
@@ -159,7 +178,7 @@ void Emitter::record() {
     if (!row.desc.operands[i].isOutput || !inst.operands[i].present())
       continue;
     TensorRecord &tensor = state->tensors[inst.operands[i].tensor];
-    tensor.written = true;
+    tensor.written = tensor.written || state->skipping == 0;
     if (tensor.role != TensorRole::Input)
       continue;
     fault("K-02", text("'", tensor.name, "' is a kernel input and read-only"),

@@ -49,6 +49,12 @@ void TraceState::takeResult(const nl::Tensor &result, uint32_t resultNumber) {
                  text("result ", resultNumber, " is ", describe(view), ", which is result ",
                       record->index, " already"),
                  "return each tensor once");
+  if (record->loopNumber != 0)
+    return fault("C-05",
+                 text("result ", resultNumber, " is ", describe(view),
+                      ", which exists only inside the nl::affine_for of line ",
+                      line(record->loopPlace)),
+                 "declare it before the loop");
   if (record->buffer != nl::shared_hbm)
     return fault("K-01",
                  text("returned tensors must be in shared_hbm, ", describe(view), " is in ",
@@ -56,7 +62,8 @@ void TraceState::takeResult(const nl::Tensor &result, uint32_t resultNumber) {
                  record->onChip()
                      ? "declare the result in nl::shared_hbm and nisa::dma_copy the tile to it"
                      : "declare it in nl::shared_hbm");
-  bool isWhole = view.offset == 0 && isContiguous(view) && view.dtype == record->dtype &&
+  bool isWhole = view.offset == 0 && !view.moves.any() && isContiguous(view) &&
+                 view.dtype == record->dtype &&
                  result.size() == nl::Tensor(identityView(view.tensor)).size();
   if (!isWhole)
     return fault(
@@ -207,6 +214,7 @@ Trace TraceState::finish() {
       tensor.address = {static_cast<uint32_t>(record.address->partition),
                         static_cast<uint64_t>(record.address->byte)};
     tensor.location = locationOf(record.place);
+    tensor.loop = record.loop;
     trace.tensors.push_back(std::move(tensor));
   }
   nameTensors(trace);
@@ -217,6 +225,9 @@ Trace TraceState::finish() {
       if (access.present())
         access.tensor = renumbered[access.tensor];
   }
+  trace.loops = std::move(loops);
+  for (Loop &loop : trace.loops)
+    loop.location = locationOf(loop.location);
   return trace;
 }
 

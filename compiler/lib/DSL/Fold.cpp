@@ -64,6 +64,8 @@ isa::Access common(const nl::detail::View &view, uint32_t tensor) {
   access.tensor = tensor;
   access.dtype = toIsa(view.dtype);
   access.offset = view.offset;
+  static_assert(isa::kMaxLoopDepth == nl::detail::maxLoopDepth);
+  std::copy(std::begin(view.moves.step), std::end(view.moves.step), access.loopStep.begin());
   return access;
 }
 

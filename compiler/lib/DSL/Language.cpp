@@ -51,6 +51,20 @@ Tiles tiles(detail::Int total, detail::Int tile, SrcLoc loc) {
   return {0, 1};
 }
 
+//---- nl::affine_for -----------------------------------------------------===//
+
+detail::LoopScope::LoopScope(int64_t tripCount, SrcLoc loc) : index_(detail::Moves{}) {
+  if (TraceState *state = TraceState::current())
+    index_ = nl::Index(state->beginLoop(tripCount, loc));
+  else
+    kiln::trace::reportOutsideKernel("nl::affine_for", loc);
+}
+
+detail::LoopScope::~LoopScope() {
+  if (TraceState *state = TraceState::current(); state && index_.moves().any())
+    state->endLoop();
+}
+
 //---- nl::require --------------------------------------------------------===//
 
 namespace detail {

@@ -4,6 +4,7 @@
 
 #include "ViewAlgebra.h"
 
+#include <algorithm>
 #include <atomic>
 
 namespace kiln::trace {
@@ -59,12 +60,76 @@ nl::detail::View TraceState::identityView(uint32_t tensor) const {
 }
 
 nl::Tensor TraceState::declare(TensorRecord record) {
+  if (!open.empty()) {
+    record.loop = open.back().loop;
+    record.loopNumber = open.back().number;
+    record.loopPlace = open.back().place;
+  }
   auto index = static_cast<uint32_t>(tensors.size());
   if (!record.name.empty())
     names.emplace(record.name, index);
   tensors.push_back(std::move(record));
   return nl::Tensor(identityView(index));
 }
+
+//---- loops --------------------------------------------------------------===//
+
+nl::detail::Moves TraceState::beginLoop(int64_t tripCount, const nl::SrcLoc &loc) {
+  Place place = capture(loc);
+  countStatement();
+  if (tripCount < 0 || tripCount > int64_t(UINT32_MAX))
+    report({"C-06", text("nl::affine_for runs 0 to ", UINT32_MAX, " times, not ", tripCount),
+            tripCount < 0 ? "skip the loop when there is nothing to do"
+                          : "put a loop inside a loop, or let one iteration do more"},
+           loc);
+  if (open.size() == nl::detail::maxLoopDepth)
+    fatal({"C-06",
+           text("this nl::affine_for stands inside ", open.size(), " others, at most ",
+                nl::detail::maxLoopDepth, " stand inside one another"),
+           "write the iterations of one of them out with a C++ for"},
+          loc);
+  if (tripCount <= 0)
+    ++skipping;
+  OpenLoop loop{++lastLoop, std::max<int64_t>(tripCount, 1), static_cast<uint32_t>(loops.size()),
+                place, chains};
+  loops.push_back({static_cast<uint32_t>(instructions.size()), 0, tripCount,
+                   open.empty() ? kNone : open.back().loop, place});
+  nl::detail::Moves moves;
+  moves.step[open.size()] = 1;
+  moves.loop[open.size()] = loop.number;
+  open.push_back(loop);
+  return moves;
+}
+
+void TraceState::endLoop() {
+  const uint32_t index = open.back().loop;
+  if (loops[index].tripCount <= 0)
+    chains = open.back().before;
+  open.pop_back();
+  Loop &loop = loops[index];
+  loop.end = static_cast<uint32_t>(instructions.size());
+  const bool isSkipped = loop.tripCount <= 0;
+  skipping -= isSkipped;
+  if (!isSkipped && loop.begin != loop.end)
+    return;
+  instructions.resize(loop.begin);
+  loops.resize(index); // with those inside
+}
+
+bool TraceState::areOpen(const nl::detail::Moves &moves) const {
+  for (unsigned i = 0; i < nl::detail::maxLoopDepth; ++i)
+    if (moves.step[i] != 0 && (i >= open.size() || open[i].number != moves.loop[i]))
+      return false;
+  return !moves.isMixed;
+}
+
+bool TraceState::isInside(uint32_t loopNumber) const {
+  return loopNumber == 0 || std::any_of(open.begin(), open.end(), [&](const OpenLoop &loop) {
+           return loop.number == loopNumber;
+         });
+}
+
+//---- names of tensors ---------------------------------------------------===//
 
 TensorRecord *TraceState::find(const nl::detail::View &view) {
   return view.trace == number && !view.poison && view.tensor < tensors.size()

@@ -40,7 +40,10 @@ struct TensorRecord {
   std::optional<nl::Address> address;
   Place place = 0;
   bool written = false;
-  bool updated = false; ///< the output of an nl::InOut parameter
+  bool updated = false;    ///< the output of an nl::InOut parameter
+  uint32_t loop = kNone;   ///< the loop it was declared in, index into TraceState::loops
+  uint32_t loopNumber = 0; ///< OpenLoop::number of that loop; 0: in none
+  Place loopPlace = 0;     ///< of that loop
 
   bool onChip() const { return nl::is_on_chip(buffer); }
 };
@@ -76,6 +79,15 @@ private:
   std::map<std::tuple<std::string_view, Place, int>, size_t> seen; ///< index into entries
 };
 
+/// A loop whose body is being traced.
+struct OpenLoop {
+  uint32_t number = 0;   ///< what indices call it; never 0
+  int64_t tripCount = 1; ///< at least 1, for the checks of the body
+  uint32_t loop = kNone; ///< index into TraceState::loops
+  Place place = 0;
+  isa::AccumulatorChains before; ///< as the loop began
+};
+
 class TraceState {
 public:
   TraceState(const nl::detail::KernelEntry &kernel, const TraceOptions &options);
@@ -106,6 +118,16 @@ public:
   /// "this 128x512 float32 tile in sbuf", for the note at its declaration.
   std::string declaration(const TensorRecord &record) const;
 
+  /// Begins and ends an nl::affine_for. A loop of no iterations is traced for its checks and leaves
+  /// nothing behind.
+  nl::detail::Moves beginLoop(int64_t tripCount, const nl::SrcLoc &loc);
+  void endLoop();
+  /// Whether all loops that `moves` names are open; what is wrong with them otherwise.
+  bool areOpen(const nl::detail::Moves &moves) const;
+  /// Whether the loop that indices call `number` is open; 0 stands for the kernel.
+  bool isInside(uint32_t number) const;
+  unsigned line(Place place) { return locations.chain(place).front().line; }
+
   //---- the frame around the kernel
   //------------------------------------------------------------------
 
@@ -123,6 +145,9 @@ public:
   std::map<std::string, uint32_t, std::less<>> names; ///< the author's names
   std::vector<Instruction> instructions;              ///< locations hold Places until finish
   isa::AccumulatorChains chains;                      ///< after the instructions so far
+  std::vector<Loop> loops;                            ///< locations hold Places until finish
+  std::vector<OpenLoop> open;                         ///< outermost first
+  uint32_t skipping = 0;                              ///< open loops of no iterations
   size_t statements = 0; ///< instructions and tensors so far, wrong ones too
   nl::SrcLoc last;
 
@@ -133,6 +158,7 @@ private:
   std::vector<uint32_t> useOrder() const;
   void nameTensors(Trace &trace) const;
 
+  uint32_t lastLoop = 0;
   TraceState *outer; ///< the trace this one interrupts; normally null
 };
 

@@ -84,60 +84,134 @@ int64_t ViewAlgebra::extentProduct(unsigned first) const {
 
 //---- subscripts ---------------------------------------------------------===//
 
+bool ViewAlgebra::checkMoves(unsigned d, const nl::detail::Moves &moves) {
+  if (!moves.any())
+    return true;
+  if (!state || !state->areOpen(moves)) {
+    fault(
+        "C-05",
+        text("an index of dim ", d, " of ", name(), " belongs to an nl::affine_for that has ended"),
+        "use it inside the body of its loop only");
+    return false;
+  }
+  if (!onChip() || d != 0)
+    return true;
+  fault(
+      "P-08", text("the first partition of ", name(), " cannot move with a loop"),
+      "let the loop move a free dim, or a dim in HBM; or write the iterations out with a C++ for");
+  return false;
+}
+
+ViewAlgebra::Extremes ViewAlgebra::extremesOf(const nl::detail::Position &position) const {
+  Extremes result{position.value, position.value, {}, {}};
+  if (!position.moves.any())
+    return result;
+  std::string low, high;
+  for (size_t l = 0; l < state->open.size(); ++l) {
+    const int64_t step = position.moves.step[l], last = state->open[l].tripCount - 1;
+    if (step == 0)
+      continue;
+    const int64_t way = multiply(step, last);
+    int64_t &end = step < 0 ? result.low : result.high;
+    if (__builtin_add_overflow(end, way, &end))
+      end = way < 0 ? INT64_MIN : INT64_MAX;
+    const char *separator = low.empty() ? "" : ", ";
+    low += text(separator, step < 0 ? last : 0);
+    high += text(separator, step < 0 ? 0 : last);
+  }
+  const bool isOne = low.find(',') == std::string::npos;
+  result.atLow = text(isOne ? " where the index is " : " where the indices are ", low);
+  result.atHigh = text(isOne ? " where the index is " : " where the indices are ", high);
+  return result;
+}
+
+void ViewAlgebra::moveStart(unsigned d, const nl::detail::Position &start) {
+  if (onChip() && d == 0) {
+    view.partition += static_cast<uint32_t>(start.value);
+    return;
+  }
+  view.offset += start.value * view.stride[d];
+  view.moves.add(start.moves, view.stride[d]);
+}
+
 // S'_d = ceil((b - a) / s), T'_d = s * T_d, o' = o + a * T_d.
 void ViewAlgebra::sliceDim(unsigned d, const nl::Slice &range) {
   subject = static_cast<int>(d);
   const int64_t extent = view.shape[d];
-  int64_t start = range.start.open ? 0 : range.start.value;
+  nl::detail::Position start = range.start;
+  const bool isMoving = start.moves.any() || range.stop.moves.any();
   int64_t stop = range.stop.open ? extent : range.stop.value;
-  if (range.fromEnd && start < 0)
-    start += extent;
-  if (range.fromEnd && stop < 0)
+  if (range.fromEnd && !isMoving && start.value < 0)
+    start.value += extent;
+  if (range.fromEnd && !isMoving && stop < 0)
     stop += extent;
-  auto spelled = [&] { return text("slice [", start, ", ", stop, ")"); };
+  const int64_t size = stop - start.value;
   size_t before = faults.size();
+  bool isClear = checkMoves(d, start.moves);
+  if (isClear && !(start.moves == range.stop.moves)) {
+    fault("V-02",
+          text("the slice of dim ", d, " of ", name(), " has another size in each iteration"),
+          "move both bounds alike, as nl::ds(start, size) does");
+    isClear = false;
+  }
   if (range.step < 1)
     fault("V-02", text("the step of a slice must be at least 1, dim ", d, " of ", name(),
                        " is sliced by ", range.step));
-  if (start >= stop)
-    fault("V-02", text(spelled(), " of dim ", d, " of ", name(), " is empty"),
-          "skip the statement when nothing is left");
-  else if (start < 0 || start >= extent)
-    fault("V-01", text(spelled(), " is outside dim ", d, " of ", name(), " (extent ", extent, ")"));
-  else if (stop > extent)
-    fault("P-14", text(spelled(), " exceeds dim ", d, " of ", name(), " (extent ", extent, ")"),
-          text("clip it with nl::tiles(", extent, ", ", stop - start, ") or std::min(end, ", extent,
-               ")"));
+  if (isClear)
+    checkRange(d, start, size);
   if (onChip() && d == 0 && range.step > 1)
     fault("P-08",
           text("partitions cannot be strided, ", name(), " is sliced by ", range.step, " in dim 0"),
           "a tile covers consecutive partitions: use nisa::dma_copy, or a matmul with a selection "
           "matrix");
   int64_t step = std::max<int64_t>(range.step, 1);
-  view.shape[d] = std::max<int64_t>((stop - start + step - 1) / step, 1);
+  view.shape[d] = std::max<int64_t>((size + step - 1) / step, 1);
   if (faults.size() != before)
     return;
-  if (onChip() && d == 0) {
-    view.partition += static_cast<uint32_t>(start);
-    return;
-  }
-  view.offset += start * view.stride[d];
+  moveStart(d, start);
   view.stride[d] = multiply(view.stride[d], step);
 }
 
+/// The slice [start, start + size) of dim d holds elements of the dim only, in every iteration.
+void ViewAlgebra::checkRange(unsigned d, const nl::detail::Position &start, int64_t size) {
+  const int64_t extent = view.shape[d];
+  const Extremes ends = extremesOf(start);
+  const bool isLow = ends.low < 0 || size <= 0;
+  const int64_t first = isLow ? ends.low : ends.high;
+  const std::string &where = isLow ? ends.atLow : ends.atHigh;
+  auto spelled = [&] { return text("slice [", first, ", ", first + size, ")"); };
+  if (size <= 0)
+    fault("V-02", text(spelled(), " of dim ", d, " of ", name(), " is empty"),
+          "skip the statement when nothing is left");
+  else if (first < 0 || first >= extent)
+    fault("V-01",
+          text(spelled(), " is outside dim ", d, " of ", name(), " (extent ", extent, ")", where));
+  else if (first > extent - size)
+    fault("P-14",
+          text(spelled(), " exceeds dim ", d, " of ", name(), " (extent ", extent, ")", where),
+          where.empty() ? text("clip it with nl::tiles(", extent, ", ", size, ") or std::min(end, ",
+                               extent, ")")
+                        : "run the loop less often, and treat what is left behind it");
+}
+
 // o' = o + i * T_d; the dim stays, with extent 1.
-void ViewAlgebra::selectElement(unsigned d, int64_t index) {
+void ViewAlgebra::selectElement(unsigned d, const nl::detail::Position &index, bool fromEnd) {
   subject = static_cast<int>(d);
   const int64_t extent = view.shape[d];
-  int64_t i = index < 0 ? index + extent : index;
+  nl::detail::Position i = index;
+  if (fromEnd && !i.moves.any() && i.value < 0)
+    i.value += extent;
   view.shape[d] = 1;
-  if (i < 0 || i >= extent)
-    return fault("V-01", text("index ", index, " is outside dim ", d, " of ", name(), " (extent ",
-                              extent, ")"));
-  if (onChip() && d == 0)
-    view.partition += static_cast<uint32_t>(i);
-  else
-    view.offset += i * view.stride[d];
+  if (!checkMoves(d, i.moves))
+    return;
+  const Extremes ends = extremesOf(i);
+  if (ends.low < 0 || ends.high >= extent) {
+    const bool isLow = ends.low < 0;
+    const int64_t found = i.moves.any() ? (isLow ? ends.low : ends.high) : index.value;
+    return fault("V-01", text("index ", found, " is outside dim ", d, " of ", name(), " (extent ",
+                              extent, ")", isLow ? ends.atLow : ends.atHigh));
+  }
+  moveStart(d, i);
 }
 
 void ViewAlgebra::subscript(std::span<const Index> indices, unsigned count) {
@@ -158,7 +232,7 @@ void ViewAlgebra::subscript(std::span<const Index> indices, unsigned count) {
       d += view.rank - (count - 1);
       continue;
     case Index::Kind::Element:
-      selectElement(d, i.range.start.value);
+      selectElement(d, i.range.start, i.range.fromEnd);
       drop[d] = true;
       break;
     case Index::Kind::Range:
@@ -188,11 +262,11 @@ void ViewAlgebra::slice(int dim, const nl::Slice &range) {
     sliceDim(*d, range);
 }
 
-void ViewAlgebra::select(int dim, int64_t index) {
+void ViewAlgebra::select(int dim, const nl::detail::Position &index) {
   std::optional<unsigned> d = resolveFreeDim(dim, view.rank);
   if (!d)
     return;
-  selectElement(*d, index);
+  selectElement(*d, index, /*fromEnd=*/true);
   if (view.rank > (onChip() ? 2u : 1u))
     removeDim(*d);
 }
@@ -453,6 +527,8 @@ void ViewAlgebra::viewAs(nl::DType dtype) {
   if (from > to) {
     const int64_t r = from / to;
     view.offset *= r;
+    for (int64_t &step : view.moves.step)
+      step = multiply(step, r);
     for (unsigned i = 0; i < view.rank; ++i)
       view.stride[i] = multiply(view.stride[i], r);
     view.shape[last] = multiply(view.shape[last], r);
@@ -472,6 +548,11 @@ void ViewAlgebra::viewAs(nl::DType dtype) {
   for (unsigned i = onChip() ? 1 : 0; i < last; ++i)
     if (view.shape[i] != 1 && !whole(view.stride[i], text("the stride of dim ", i)))
       return;
+  for (int64_t step : view.moves.step)
+    if (!whole(step, "what a loop adds to the offset"))
+      return;
+  for (int64_t &step : view.moves.step)
+    step /= r;
   view.offset /= r;
   for (unsigned i = 0; i < last; ++i)
     view.stride[i] /= r;
@@ -483,8 +564,9 @@ void ViewAlgebra::accessPattern(const View &storage, const nl::Pattern &pattern,
                                 const nl::ApOptions &options) {
   const nl::DType dtype = options.dtype.value_or(storage.dtype);
   const int64_t from = isa::bytesOf(toIsa(storage.dtype)), to = isa::bytesOf(toIsa(dtype));
-  const bool isWhole = view.offset == 0 && view.partition == 0 && view.dtype == storage.dtype &&
-                       isContiguous(view) && (!onChip() || view.shape[0] == storage.shape[0]) &&
+  const bool isWhole = view.offset == 0 && !view.moves.any() && view.partition == 0 &&
+                       view.dtype == storage.dtype && isContiguous(view) &&
+                       (!onChip() || view.shape[0] == storage.shape[0]) &&
                        extentProduct(0) == multiply(storage.shape[0], storage.stride[0]);
   if (!isWhole)
     return fault("V-16", "ap addresses the whole storage and would ignore this view",

@@ -20,13 +20,15 @@ bool isContiguous(const nl::detail::View &view);
 class ViewAlgebra {
 public:
   using View = nl::detail::View;
-  /// `name` gives the tensor's name for messages and is called only for a fault.
-  ViewAlgebra(const View &view, std::function<std::string()> name)
-      : view(view), name(std::move(name)) {}
+  /// `name` gives the tensor's name for messages and is called only for a fault. `state` knows the
+  /// loops that are open; null: there are none.
+  ViewAlgebra(const View &view, std::function<std::string()> name,
+              const TraceState *state = nullptr)
+      : view(view), name(std::move(name)), state(state) {}
 
   void subscript(std::span<const nl::detail::Index> indices, unsigned count);
   void slice(int dim, const nl::Slice &range);
-  void select(int dim, int64_t index);
+  void select(int dim, const nl::detail::Position &index);
   void permute(const nl::Shape &order);
   void broadcast(int dim, int64_t size);
   void expandDim(int dim);
@@ -43,6 +45,7 @@ public:
 
 private:
   std::function<std::string()> name;
+  const TraceState *state;
   int subject = -1; ///< of the next fault
 
   bool onChip() const { return nl::is_on_chip(view.buffer); }
@@ -54,7 +57,18 @@ private:
   /// Like resolveDim, and not the partition dim.
   std::optional<unsigned> resolveFreeDim(int dim, unsigned end);
   void sliceDim(unsigned d, const nl::Slice &range);
-  void selectElement(unsigned d, int64_t index);
+  void checkRange(unsigned d, const nl::detail::Position &start, int64_t size);
+  void selectElement(unsigned d, const nl::detail::Position &index, bool fromEnd);
+  /// Lets the view start `start` further on in dim d, in each iteration of the loops that move it.
+  void moveStart(unsigned d, const nl::detail::Position &start);
+  /// Reports positions no loop can move there. False when something was reported.
+  bool checkMoves(unsigned d, const nl::detail::Moves &moves);
+  /// The smallest and the largest value of `position` in the loops that are open.
+  struct Extremes {
+    int64_t low, high;
+    std::string atLow, atHigh; ///< "where i is 9", for messages; empty where nothing moves
+  };
+  Extremes extremesOf(const nl::detail::Position &position) const;
   void removeDim(unsigned d);
   void insertDim(unsigned d, int64_t extent, int64_t stride);
   bool fillOpenExtent(nl::Shape &shape, int64_t total);

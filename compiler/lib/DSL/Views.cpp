@@ -30,8 +30,8 @@ Tensor apply(const Tensor &tensor, const char *method, SrcLoc loc, Operation ope
     poison.poison = true;
     return Tensor(poison);
   }
-  ViewAlgebra algebra(view,
-                      [&] { return state ? state->describe(view) : std::string("this tensor"); });
+  ViewAlgebra algebra(
+      view, [&] { return state ? state->describe(view) : std::string("this tensor"); }, state);
   operation(algebra);
   if (!algebra.faults.empty()) {
     for (const kiln::trace::Fault &fault : algebra.faults) {
@@ -55,12 +55,13 @@ Tensor Tensor::subscript(const detail::Index *indices, unsigned count, SrcLoc lo
   });
 }
 
-Tensor Tensor::slice(int dim, int64_t start, int64_t end, int64_t step, SrcLoc loc) const {
+Tensor Tensor::slice(int dim, detail::Position start, detail::Position end, int64_t step,
+                     SrcLoc loc) const {
   return apply(*this, "slice", loc,
                [&](ViewAlgebra &a) { a.slice(dim, Slice{start, end, step, false}); });
 }
 
-Tensor Tensor::select(int dim, int64_t index, SrcLoc loc) const {
+Tensor Tensor::select(int dim, detail::Position index, SrcLoc loc) const {
   return apply(*this, "select", loc, [&](ViewAlgebra &a) { a.select(dim, index); });
 }
 

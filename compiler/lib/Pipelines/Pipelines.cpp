@@ -21,6 +21,9 @@ using namespace mlir;
 namespace kiln {
 namespace {
 
+/// Loops that come to more instructions stay loops: a record takes about 200 bytes of the program.
+constexpr uint64_t kFullyUnrolled = 1024;
+
 /// Fails on purpose. Only the test of reproducers asks for it.
 struct FaultPass : PassWrapper<FaultPass, OperationPass<nisa::KernelOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(FaultPass)
@@ -41,8 +44,13 @@ const std::vector<Step> &steps() {
   using Options = const PipelineOptions &;
   static const std::vector<Step> list = {
       //---- one form of instruction ----------------------------------------//
-      // Loops first: everything after this wants one flat program order.
-      {Level::Placed, "nisa-unroll", [](Options) { return nisa::createUnrollPass(); }},
+      // Loops first: placement and synchronisation want copies that may overlap.
+      {Level::Placed, "nisa-unroll",
+       [](Options) {
+         nisa::UnrollPassOptions unroll;
+         unroll.fullLimit = kFullyUnrolled;
+         return nisa::createUnrollPass(unroll);
+       }},
       // Before the transposes, whose form depends on the engine.
       {Level::Placed, "kiln-resolve-engines", [](Options) { return createResolveEnginesPass(); }},
       // Before placement: it declares the identity, which needs an address.

@@ -27,12 +27,9 @@ public:
     program.flags.placed = kernel.getPlaced();
     program.flags.scheduled = kernel.getScheduled();
     stream::ProgramOp streams;
-    for (Operation &op : kernel.getBody().front()) {
-      if (auto alloc = dyn_cast<nisa::AllocOp>(op))
-        addTensor(alloc);
-      else if (auto found = dyn_cast<stream::ProgramOp>(op))
-        streams = found;
-    }
+    for (auto found : kernel.getBody().getOps<stream::ProgramOp>())
+      streams = found;
+    addTensors(kernel.getBody().front(), kilnrt::kNone);
     program.flags.synchronised = bool(streams);
     if (streams)
       addQueues(streams);
@@ -45,7 +42,22 @@ public:
   }
 
 private:
-  void addTensor(nisa::AllocOp alloc) {
+  static bool isEmpty(nisa::ForOp loop) {
+    return !loop.walk([](nisa::InstOpInterface) { return WalkResult::interrupt(); })
+                .wasInterrupted();
+  }
+
+  /// Loops without instructions have no edges in the program, and no number.
+  void addTensors(Block &block, uint32_t loop) {
+    for (Operation &op : block) {
+      if (auto alloc = dyn_cast<nisa::AllocOp>(op))
+        addTensor(alloc, loop);
+      else if (auto nested = dyn_cast<nisa::ForOp>(op))
+        addTensors(nested.getBody().front(), isEmpty(nested) ? loop : loopNumber++);
+    }
+  }
+
+  void addTensor(nisa::AllocOp alloc, uint32_t loop) {
     nisa::BufType type = alloc.getType();
     kilnrt::TensorInfo tensor;
     tensor.name = alloc.getTensorName().str();
@@ -53,6 +65,7 @@ private:
     tensor.dtype = type.getDtype();
     tensor.shape.assign(type.getShape().begin(), type.getShape().end());
     tensor.location = location(alloc.getLoc());
+    tensor.loop = alloc.getLoop().value_or(loop);
     if (auto input = alloc.getInput()) {
       tensor.role = kilnrt::TensorRole::Input;
       tensor.index = *input;
@@ -121,24 +134,62 @@ private:
     kilnrt::encodeRecord(record, bytes[unsigned(record.inst.engine)]);
   }
 
+  /// Every engine that does something has every edge of a loop.
   void addProgramOrder() {
-    uint32_t order = 0;
-    for (Operation &op : kernel.getBody().front())
+    kernel.walk(
+        [&](nisa::InstOpInterface inst) { bytes.try_emplace(unsigned(nisa::engineOf(inst))); });
+    addProgramOrder(kernel.getBody().front());
+  }
+
+  void addProgramOrder(Block &block) {
+    for (Operation &op : block) {
       if (auto inst = dyn_cast<nisa::InstOpInterface>(op)) {
         Record record = recordOf(inst);
-        record.order = order++;
+        record.order = nextOrder++;
         append(record);
+      } else if (auto loop = dyn_cast<nisa::ForOp>(op); loop && !isEmpty(loop)) {
+        addEdges(loop, isa::Opcode::LoopBegin);
+        addProgramOrder(loop.getBody().front());
+        addEdges(loop, isa::Opcode::LoopEnd);
       }
+    }
+  }
+
+  void addEdges(nisa::ForOp loop, isa::Opcode opcode) {
+    for (isa::Engine engine : analysis::kEngines)
+      if (bytes.contains(unsigned(engine)))
+        addEdge(opcode, engine, loop, loop.getIterations(), nextOrder++);
+  }
+
+  void addEdge(isa::Opcode opcode, isa::Engine engine, Operation *loop, int64_t tripCount,
+               uint32_t order) {
+    Record record;
+    record.inst = isa::makeInstruction(opcode);
+    record.inst.engine = engine;
+    if (opcode == isa::Opcode::LoopBegin)
+      record.inst.setWord("trip_count", tripCount);
+    record.order = order;
+    record.location = location(loop->getLoc());
+    append(record);
   }
 
   void addQueues(stream::ProgramOp streams) {
     for (auto queue : streams.getBody().front().getOps<stream::QueueOp>())
-      for (Operation &op : queue.getBody().front()) {
-        if (auto wait = dyn_cast<stream::WaitOp>(op))
-          addWait(queue.getEngine(), wait);
-        else
-          addInstruction(cast<nisa::InstOpInterface>(op));
+      addQueue(queue.getEngine(), queue.getBody().front());
+  }
+
+  void addQueue(isa::Engine engine, Block &block) {
+    for (Operation &op : block) {
+      if (auto wait = dyn_cast<stream::WaitOp>(op)) {
+        addWait(engine, wait);
+      } else if (auto loop = dyn_cast<stream::LoopOp>(op)) {
+        addEdge(isa::Opcode::LoopBegin, engine, loop, loop.getIterations(), loop.getFirst());
+        addQueue(engine, loop.getBody().front());
+        addEdge(isa::Opcode::LoopEnd, engine, loop, loop.getIterations(), loop.getLast());
+      } else {
+        addInstruction(cast<nisa::InstOpInterface>(op));
       }
+    }
   }
 
   void addWait(isa::Engine engine, stream::WaitOp wait) {
@@ -171,6 +222,8 @@ private:
   nisa::KernelOp kernel;
   Program program;
   uint64_t sbufEnd = 0, psumEnd = 0;
+  uint32_t loopNumber = 0; ///< of the next loop with instructions
+  uint32_t nextOrder = 0;
   llvm::DenseMap<Value, uint32_t> numbers;
   llvm::DenseMap<Location, uint32_t> locations;
   llvm::StringMap<uint32_t> files;

@@ -57,36 +57,73 @@ analysis::TensorRole roleOf(nisa::AllocOp alloc) {
   return alloc.getData() ? analysis::TensorRole::Constant : analysis::TensorRole::Internal;
 }
 
-} // namespace
+class KernelReader {
+public:
+  KernelView run(nisa::KernelOp kernel) {
+    read(kernel.getBody().front(), analysis::kNone);
+    return std::move(view);
+  }
 
-KernelView readKernel(nisa::KernelOp kernel) {
-  KernelView view;
-  LocationTable locations(view.data);
-  llvm::DenseMap<Value, uint32_t> numbers;
-  for (Operation &op : kernel.getBody().front()) {
-    uint32_t location = locations.number(op.getLoc());
-    if (auto alloc = dyn_cast<nisa::AllocOp>(op)) {
-      nisa::BufType type = alloc.getType();
-      analysis::KernelTensor tensor;
-      tensor.name = alloc.getTensorName().str();
-      tensor.memory = type.getMemory();
-      tensor.dtype = type.getDtype();
-      tensor.role = roleOf(alloc);
-      tensor.shape.assign(type.getShape().begin(), type.getShape().end());
-      tensor.address = alloc.getAddress();
-      tensor.location = location;
-      numbers[alloc.getBuffer()] = uint32_t(view.tensors.size());
-      view.data.tensors.push_back(std::move(tensor));
-      view.tensors.push_back(alloc);
-    } else if (auto inst = dyn_cast<nisa::InstOpInterface>(op)) {
-      view.data.instructions.push_back(
-          {nisa::toInstruction(inst, [&](Value buffer) { return numbers.lookup(buffer); }),
-           location});
-      view.instructions.push_back(inst);
+private:
+  void read(Block &block, uint32_t loop) {
+    for (Operation &op : block) {
+      if (auto alloc = dyn_cast<nisa::AllocOp>(op))
+        addTensor(alloc, loop);
+      else if (auto inst = dyn_cast<nisa::InstOpInterface>(op))
+        addInstruction(inst);
+      else if (auto nested = dyn_cast<nisa::ForOp>(op))
+        addLoop(nested, loop);
     }
   }
-  return view;
-}
+
+  void addTensor(nisa::AllocOp alloc, uint32_t loop) {
+    nisa::BufType type = alloc.getType();
+    analysis::KernelTensor tensor;
+    tensor.name = alloc.getTensorName().str();
+    tensor.memory = type.getMemory();
+    tensor.dtype = type.getDtype();
+    tensor.role = roleOf(alloc);
+    tensor.shape.assign(type.getShape().begin(), type.getShape().end());
+    tensor.address = alloc.getAddress();
+    tensor.location = locations.number(alloc.getLoc());
+    tensor.loop = loop;
+    numbers[alloc.getBuffer()] = uint32_t(view.tensors.size());
+    view.data.tensors.push_back(std::move(tensor));
+    view.tensors.push_back(alloc);
+  }
+
+  void addInstruction(nisa::InstOpInterface inst) {
+    uint32_t location = locations.number(inst->getLoc());
+    view.data.instructions.push_back(
+        {nisa::toInstruction(inst, [&](Value buffer) { return numbers.lookup(buffer); }),
+         location});
+    view.instructions.push_back(inst);
+  }
+
+  /// A loop is known to hold an instruction only once its body has been read; its tensors and the
+  /// loops inside need its number before.
+  void addLoop(nisa::ForOp loop, uint32_t parent) {
+    bool isEmpty =
+        !loop.walk([](nisa::InstOpInterface) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (isEmpty)
+      return read(loop.getBody().front(), parent);
+    const uint32_t number = uint32_t(view.loops.size());
+    view.loops.push_back(loop);
+    const uint32_t begin = uint32_t(view.instructions.size());
+    view.data.loops.push_back(
+        {begin, begin, loop.getIterations(), parent, locations.number(loop.getLoc())});
+    read(loop.getBody().front(), number);
+    view.data.loops[number].end = uint32_t(view.instructions.size());
+  }
+
+  KernelView view;
+  LocationTable locations{view.data};
+  llvm::DenseMap<Value, uint32_t> numbers;
+};
+
+} // namespace
+
+KernelView readKernel(nisa::KernelOp kernel) { return KernelReader().run(kernel); }
 
 analysis::Placement placementOf(const KernelView &view) {
   analysis::Placement placement;

@@ -412,7 +412,7 @@ nisa.kernel @f {
 nisa.kernel @f {
   // expected-note @below {{the loop is here}}
   nisa.for 2 {
-    // expected-error @below {{a loop holds instructions and loops, not 'builtin.module'}}
+    // expected-error @below {{a loop holds buffers, instructions and loops, not 'builtin.module'}}
     builtin.module {
     }
   }
@@ -422,8 +422,73 @@ nisa.kernel @f {
 
 nisa.kernel @f {
   nisa.for 2 {
-    // expected-error @below {{'nisa.alloc' op expects parent op 'nisa.kernel'}}
+    // expected-error @below {{'x' is a parameter or result of the kernel and belongs to no loop}}
+    %x = nisa.alloc "x" input 0 : !nisa.buf<hbm, 128x512xf32>
+  }
+}
+
+// -----
+
+nisa.kernel @f {
+  nisa.for 2 {
+    // expected-error @below {{'c' is a constant of the kernel and belongs to no loop}}
+    %c = nisa.alloc "c" = dense<1.0> : tensor<2x2xf32> : !nisa.buf<hbm, 2x2xf32>
+  }
+}
+
+// -----
+
+nisa.kernel @f {
+  nisa.for 2 {
+    // expected-error @below {{'t' stands in its loop and needs no number of one}}
+    %t = nisa.alloc "t" loop 0 : !nisa.buf<sbuf, 128x512xf32>
+  }
+}
+
+// -----
+
+// Names are unique over the whole kernel.
+nisa.kernel @f {
+  nisa.for 2 {
+    // expected-note @below {{first used here}}
     %t = nisa.alloc "t" : !nisa.buf<sbuf, 128x512xf32>
+  }
+  nisa.for 2 {
+    // expected-error @below {{[M-13] name 't' is already used}}
+    %t = nisa.alloc "t" : !nisa.buf<sbuf, 128x512xf32>
+  }
+}
+
+// -----
+
+nisa.kernel @f {
+  nisa.for 2 {
+    nisa.for 2 {
+      nisa.for 2 {
+        nisa.for 2 {
+          // expected-error @below {{the loop stands inside 4 others, at most 4 stand inside one another}}
+          nisa.for 2 {
+          }
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+// A matmul result crosses a bank in the middle of its way, not at its ends.
+!tile = !nisa.buf<sbuf, 32x256xbf16>
+nisa.kernel @f {
+  %a = nisa.alloc "a" : !nisa.buf<sbuf, 32x64xbf16>
+  %b = nisa.alloc "b" : !tile
+  // expected-note @below {{'acc' is declared here}}
+  %acc = nisa.alloc "acc" : !nisa.buf<psum, 64x1024xf32>
+  nisa.for 3 {
+    // expected-error @below {{[S-03] dst 'acc' covers bytes 1536 to 2559 of each partition, which cross the PSUM bank boundary at 2048}}
+    // expected-note @below {{help: start at a multiple of 512 elements, or split the columns at element 512}}
+    nisa.nc_matmul dst=%acc[0+64, 0: 1x256 loop 384] stationary=%a[0+32, 0: 1x64] moving=%b[0+32, 0: 1x256]
+      : !nisa.buf<psum, 64x1024xf32>, !nisa.buf<sbuf, 32x64xbf16>, !tile
   }
 }
 

@@ -215,4 +215,15 @@ nisa.kernel @loops {
   // CHECK-NEXT: }
   nisa.for 1 {
   }
+  // Buffers of a loop, and one that once stood in the second loop.
+  // CHECK: nisa.for 3 {
+  // CHECK-NEXT: %inner = nisa.alloc "inner" at(0, 64) : !nisa.buf<sbuf, 128x512xf32>
+  // CHECK-NEXT: nisa.memset dst=%inner[0+128, 0: 1x512] value=0 :
+  // CHECK-NEXT: }
+  nisa.for 3 {
+    %inner = nisa.alloc "inner" at (0, 64) : !tile
+    nisa.memset dst=%inner[0+128, 0: 1x512] value=0 : !tile
+  }
+  // CHECK: nisa.alloc "hoisted" at(0, 128) loop 1 : !nisa.buf<sbuf, 128x512xf32>
+  %hoisted = nisa.alloc "hoisted" at (0, 128) loop 1 : !tile
 }

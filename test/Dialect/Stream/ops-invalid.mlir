@@ -223,7 +223,7 @@ nisa.kernel @f {
   %t = nisa.alloc "t" : !tile
   stream.program {
     stream.queue vector {
-      // expected-error @below {{a queue holds instructions and stream.wait, not 'builtin.module'}}
+      // expected-error @below {{a queue holds instructions, stream.loop and stream.wait, not 'builtin.module'}}
       builtin.module {
       }
     }
@@ -299,7 +299,7 @@ nisa.kernel @f {
 !hbm = !nisa.buf<hbm, 128x512xf32>
 !tile = !nisa.buf<sbuf, 128x512xf32>
 nisa.kernel @f {
-  // expected-error @below {{'stream.wait' op expects parent op 'stream.queue'}}
+  // expected-error @below {{'stream.wait' op expects parent op to be one of 'stream.queue, stream.loop'}}
   stream.wait order 3, 0 reaches 1
 }
 
@@ -509,5 +509,140 @@ nisa.kernel @f {
     "stream.queue"() <{engine = 77 : i32}> ({
     ^bb0:
     }) : () -> ()
+  }
+}
+
+// -----
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+nisa.kernel @f {
+  stream.program {
+    stream.queue vector {
+      // expected-error @below {{a loop of a stream runs 1 to 4294967295 times, not 4294967296}}
+      stream.loop 4294967296 from 0 to 1 {
+      }
+    }
+  }
+}
+
+// -----
+
+nisa.kernel @f {
+  stream.program {
+    stream.queue vector {
+      // expected-error @below {{a loop of a stream runs 1 to 4294967295 times, not 0}}
+      stream.loop 0 from 0 to 1 {
+      }
+    }
+  }
+}
+
+// -----
+
+nisa.kernel @f {
+  stream.program {
+    stream.queue vector {
+      stream.loop 2 from 0 to 9 {
+        stream.loop 2 from 1 to 8 {
+          stream.loop 2 from 2 to 7 {
+            stream.loop 2 from 3 to 6 {
+              // expected-error @below {{the loop stands inside 4 others, at most 4 stand inside one another}}
+              stream.loop 2 from 4 to 5 {
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+// -----
+
+nisa.kernel @f {
+  stream.program {
+    stream.queue vector {
+      // expected-error @below {{order 3 follows order 3 in the same queue; a queue keeps the program's order}}
+      stream.loop 2 from 3 to 3 {
+      }
+    }
+  }
+}
+
+// -----
+
+nisa.kernel @f {
+  stream.program {
+    stream.queue gpsimd {
+      stream.loop 2 from 0 to 2 {
+      }
+    }
+    stream.queue vector {
+      // expected-error @below {{the queues have different loops: one has a loop of 3 iterations where the first has a loop of 2 iterations}}
+      stream.loop 3 from 1 to 3 {
+      }
+    }
+  }
+}
+
+// -----
+
+nisa.kernel @f {
+  stream.program {
+    stream.queue gpsimd {
+      // expected-error @below {{the queues have different loops: one has nothing where the first has a loop of 2 iterations}}
+      stream.loop 2 from 0 to 2 {
+      }
+    }
+    stream.queue vector {
+    }
+  }
+}
+
+// -----
+
+// A wait does not reach over the edge of a loop.
+!tile = !nisa.buf<sbuf, 128x512xf32>
+nisa.kernel @f {
+  %t = nisa.alloc "t" : !tile
+  stream.program {
+    stream.queue gpsimd {
+      nisa.memset dst=%t[0+128, 0: 1x512] value=0 engine=gpsimd {stream.sync = #stream.sync<order 0, update 3 += 1>} : !tile
+      stream.loop 2 from 1 to 4 {
+      }
+    }
+    stream.queue vector {
+      stream.loop 2 from 2 to 5 {
+        // expected-error @below {{this wait never ends: semaphore 3 must reach 1, all updates add up to 0}}
+        stream.wait order 3, 3 reaches 1
+      }
+    }
+  }
+}
+
+// -----
+
+// A semaphore has one producer between two edges, and another one behind them.
+!tile = !nisa.buf<sbuf, 128x512xf32>
+nisa.kernel @f {
+  %t = nisa.alloc "t" : !tile
+  stream.program {
+    stream.queue gpsimd {
+      nisa.memset dst=%t[0+128, 0: 1x512] value=0 engine=gpsimd {stream.sync = #stream.sync<order 0, update 3 += 1>} : !tile
+      stream.loop 2 from 1 to 4 {
+        // expected-note @below {{first raised here}}
+        nisa.memset dst=%t[0+128, 0: 1x512] value=0 engine=gpsimd {stream.sync = #stream.sync<order 3, update 4 += 1>} : !tile
+      }
+    }
+    stream.queue vector {
+      stream.loop 2 from 2 to 9 {
+        nisa.memset dst=%t[0+128, 0: 1x512] value=0 engine=vector {stream.sync = #stream.sync<order 6, update 3 += 1>} : !tile
+        // expected-error @below {{semaphore 4 is raised by vector and by gpsimd; a semaphore has one producer}}
+        nisa.memset dst=%t[0+128, 0: 1x512] value=0 engine=vector {stream.sync = #stream.sync<order 7, update 4 += 1>} : !tile
+      }
+    }
   }
 }

@@ -52,3 +52,40 @@ nisa.kernel @queues {
 
 // Queues are not touched by clean-up passes.
 // RUN: kiln-opt %s -cse -canonicalize | FileCheck %s
+
+// CHECK-LABEL: nisa.kernel @loops
+// CHECK:         stream.queue vector {
+// CHECK-NEXT:      stream.loop 4294967295 from 0 to 12 attributes {note} {
+// CHECK-NEXT:        stream.loop 2 from 2 to 8 {
+// CHECK-NEXT:          nisa.memset dst=%t[0+128, 0: 1x64 loop 0 64] value=0 engine=vector {stream.sync = #stream.sync<order 4, update 0 += 1>} :
+// CHECK-NEXT:        }
+// CHECK-NEXT:        nisa.memset dst=%t[0+128, 0: 1x64] value=0 engine=vector {stream.sync = #stream.sync<order 11, update 0 += 1>} :
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+// CHECK-NEXT:    stream.queue sync {
+// CHECK-NEXT:      stream.loop 4294967295 from 1 to 13 {
+// CHECK-NEXT:        stream.loop 2 from 3 to 9 {
+// CHECK-NEXT:          stream.wait order 5, 0 reaches 1
+// CHECK-NEXT:        }
+// CHECK-NEXT:      }
+// CHECK-NEXT:    }
+nisa.kernel @loops {
+  %t = nisa.alloc "t" : !tile
+  stream.program {
+    stream.queue vector {
+      stream.loop 4294967295 from 0 to 12 attributes {note} {
+        stream.loop 2 from 2 to 8 {
+          nisa.memset dst=%t[0+128, 0: 1x64 loop 0 64] value=0 engine=vector {stream.sync = #stream.sync<order 4, update 0 += 1>} : !tile
+        }
+        nisa.memset dst=%t[0+128, 0: 1x64] value=0 engine=vector {stream.sync = #stream.sync<order 11, update 0 += 1>} : !tile
+      }
+    }
+    stream.queue sync {
+      stream.loop 4294967295 from 1 to 13 {
+        stream.loop 2 from 3 to 9 {
+          stream.wait order 5, 0 reaches 1
+        }
+      }
+    }
+  }
+}

@@ -76,6 +76,18 @@ uint32_t KernelBuilder::add(Opcode opcode, Engine engine, std::vector<Access> op
   return uint32_t(kernel.instructions.size() - 1);
 }
 
+uint32_t KernelBuilder::beginLoop(int64_t tripCount) {
+  const uint32_t begin = uint32_t(kernel.instructions.size());
+  kernel.loops.push_back({begin, begin, tripCount, open.empty() ? kNone : open.back()});
+  open.push_back(uint32_t(kernel.loops.size() - 1));
+  return open.back();
+}
+
+void KernelBuilder::endLoop() {
+  kernel.loops[open.back()].end = uint32_t(kernel.instructions.size());
+  open.pop_back();
+}
+
 Placement placed(const Kernel &kernel, const PlacementOptions &options) {
   PlacementResult result = place(kernel, options);
   if (result.placement)

@@ -65,9 +65,25 @@ public:
     return add(Opcode::NcMatmul, Engine::Tensor, {dst, stationary, moving}, line);
   }
 
+  /// Starts a loop; tensors named to `declareHere` until its end are declared in it.
+  uint32_t beginLoop(int64_t tripCount);
+  void endLoop();
+  /// Declares `tensor` in the innermost loop that is open.
+  uint32_t declareHere(uint32_t tensor) {
+    kernel.tensors[tensor].loop = open.empty() ? kNone : open.back();
+    return tensor;
+  }
+
 private:
   uint32_t location(unsigned line);
+  std::vector<uint32_t> open; ///< loops
 };
+
+/// `access` with the steps of the loops around it, outermost first.
+inline Access moving(Access access, std::initializer_list<int64_t> steps) {
+  std::copy(steps.begin(), steps.end(), access.loopStep.begin());
+  return access;
+}
 
 /// Placement of `kernel`; fails the test when there is none.
 Placement placed(const Kernel &kernel, const PlacementOptions &options = {});

@@ -80,6 +80,8 @@ inline std::string accessText(const trace::Trace &trace, const isa::Access &a) {
   out << ", " << a.offset << ":";
   for (unsigned i = 0; i < a.rank; ++i)
     out << " " << a.step[i] << "x" << a.num[i];
+  for (unsigned l = 0; l < a.loopSteps(); ++l)
+    out << (l ? " " : " loop ") << a.loopStep[l];
   out << "]";
   if (a.dtype != tensor.dtype)
     out << ":" << isa::name(a.dtype);
@@ -122,6 +124,16 @@ inline std::string instructionsOf(const TraceResult &result) {
   std::string out;
   for (const trace::Instruction &i : result.trace.instructions)
     out += instructionText(result.trace, i.inst) + "\n";
+  return out;
+}
+
+/// "[0, 2) x 5 in 0" for each loop, a line each.
+inline std::string loopsOf(const TraceResult &result) {
+  std::string out;
+  for (const trace::Loop &l : result.trace.loops)
+    out += "[" + std::to_string(l.begin) + ", " + std::to_string(l.end) + ") x " +
+           std::to_string(l.tripCount) +
+           (l.parent == trace::kNone ? "" : " in " + std::to_string(l.parent)) + "\n";
   return out;
 }
 

@@ -33,6 +33,8 @@ struct KernelTensor {
   std::vector<int64_t> shape;                ///< on chip: dim 0 is the partition dim
   std::optional<isa::TensorAddress> address; ///< chosen by hand; on chip only
   uint32_t location = kNone;                 ///< where it was declared
+  /// Index of the loop it was declared in; each iteration has it anew. kNone: in none.
+  uint32_t loop = kNone;
 
   bool isOnChip() const { return memory != isa::Memory::Hbm; }
   /// Partitions of an on-chip tensor.
@@ -54,11 +56,20 @@ struct KernelInstruction {
   uint32_t location = kNone;
 };
 
+/// A rolled loop around the instructions [begin, end), which are at least one.
+struct KernelLoop {
+  uint32_t begin = 0, end = 0;
+  int64_t tripCount = 1;
+  uint32_t parent = kNone; ///< the loop around it, always smaller than the own index
+  uint32_t location = kNone;
+};
+
 struct Kernel {
   std::vector<std::string> files;
   std::vector<KernelLocation> locations;
   std::vector<KernelTensor> tensors;
-  std::vector<KernelInstruction> instructions; ///< in program order
+  std::vector<KernelInstruction> instructions; ///< in program order, bodies of loops once
+  std::vector<KernelLoop> loops;               ///< by beginning, outer ones first
 
   /// The chain of `location`, innermost first; empty for kNone.
   CallChain chain(uint32_t location) const;

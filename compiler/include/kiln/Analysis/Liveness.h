@@ -1,8 +1,9 @@
 //===- Liveness.h - when a tensor is needed ---------------------------------------------------===//
 //
-// In a kernel without loops the life of a tensor is the span from its first to
-// its last access in program order. Both ends count: an instruction's result
-// never takes the memory of its own operands.
+// The life of a tensor is the span from its first to its last access in program
+// order. Both ends count: an instruction's result never takes the memory of its
+// own operands. An access inside a loop that the tensor was not declared in
+// counts for the whole loop: other iterations need what it holds.
 //
 //===------------------------------------------------------------------------------------------===//
 
@@ -25,7 +26,7 @@ struct Lifetime {
 };
 
 /// Life of every tensor, in the order of Kernel::tensors; HBM tensors too. One
-/// pass over the operands.
+/// pass over the operands; each access looks at the loops around it.
 std::vector<Lifetime> computeLifetimes(const Kernel &kernel);
 
 } // namespace kiln::analysis

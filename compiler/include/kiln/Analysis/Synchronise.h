@@ -16,6 +16,10 @@
 // teaches what its stream knew when it issued it. Waits that teach nothing are
 // left out.
 //
+// At the edges of loops all streams meet with nothing in flight and semaphores
+// restart at 0, so each stretch between two edges is synchronised for itself.
+// The edges themselves are no records here: they follow from Kernel::loops.
+//
 // A record carries one wait and one update; more waits become wait records
 // before it. All waits point back in program order, so the streams cannot
 // deadlock. `verifySynchronisation` proves the result from the records alone.
@@ -52,7 +56,8 @@ struct Synchronisation {
   std::array<std::vector<ScheduledRecord>, kNumEngines> streams;
 };
 
-//---- why --------------------------------------------------------------------------------------===//
+//---- why
+//--------------------------------------------------------------------------------------===//
 
 /// Why an instruction needs another one complete.
 enum class SyncNeed : uint8_t {

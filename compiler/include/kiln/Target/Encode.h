@@ -14,7 +14,7 @@
 
 namespace kiln {
 
-/// The program of `kernel`. Preconditions: no loops, engines resolved. Cannot
+/// The program of `kernel`. Precondition: engines are resolved. Cannot
 /// fail: what the file format cannot hold is found by the program's verifier.
 kilnrt::Program encode(nisa::KernelOp kernel);
 

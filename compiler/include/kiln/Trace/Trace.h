@@ -31,6 +31,15 @@ struct Tensor {
   uint32_t index = 0; ///< Input: parameter number; Output: result number
   std::optional<std::pair<uint32_t, uint64_t>> address; ///< (first partition, byte) chosen by hand
   uint32_t location = kNone;
+  uint32_t loop = kNone; ///< the loop it was declared in; kNone: in none
+};
+
+/// An nl::affine_for around the instructions [begin, end), which are at least one.
+struct Loop {
+  uint32_t begin = 0, end = 0;
+  int64_t tripCount = 1;
+  uint32_t parent = kNone; ///< the loop around it, always smaller than the own index
+  uint32_t location = kNone;
 };
 
 struct Location {
@@ -51,7 +60,8 @@ struct Trace {
   std::vector<std::string> files; ///< relative to the folder of the kernel file where possible
   std::vector<Location> locations;
   std::vector<Tensor> tensors;
-  std::vector<Instruction> instructions;
+  std::vector<Instruction> instructions; ///< bodies of loops once
+  std::vector<Loop> loops;               ///< by beginning, outer ones first
 
   CallChain chain(uint32_t location) const;
 };

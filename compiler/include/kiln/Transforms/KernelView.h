@@ -15,14 +15,16 @@
 
 namespace kiln {
 
-/// `data` and the ops its tensors and instructions came from, same positions.
+/// `data` and the ops its tensors, instructions and loops came from, same positions. Loops without
+/// an instruction are left out.
 struct KernelView {
   analysis::Kernel data;
   std::vector<nisa::AllocOp> tensors;
   std::vector<nisa::InstOpInterface> instructions;
+  std::vector<nisa::ForOp> loops;
 };
 
-/// Reads `kernel`. Preconditions: no `nisa.for` and no streams inside.
+/// Reads `kernel`. Precondition: no streams inside.
 KernelView readKernel(nisa::KernelOp kernel);
 
 /// The addresses `-kiln-place` wrote; {0, 0} for HBM tensors and what has none yet.

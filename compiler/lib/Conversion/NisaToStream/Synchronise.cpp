@@ -14,25 +14,36 @@ namespace kiln {
 
 namespace {
 
-/// Positions of all records in one program order: waits stand right before
-/// the instruction they belong to.
-std::vector<std::vector<uint32_t>> orderRecords(const analysis::Synchronisation &sync,
-                                                size_t instructions) {
-  // How many wait records stand before each instruction.
-  std::vector<uint32_t> waits(instructions, 0);
+/// Positions in one program order.
+struct Orders {
+  std::vector<uint32_t> instructions;         ///< of the first record that belongs to each
+  std::vector<uint32_t> loopBegins, loopEnds; ///< of the first queue's edge
+};
+
+/// Waits stand right before the instruction they belong to. Each of `queues` queues has its own
+/// edge of every loop.
+Orders orderRecords(const analysis::Kernel &kernel, const analysis::Synchronisation &sync,
+                    uint32_t queues) {
+  const size_t count = kernel.instructions.size();
+  std::vector<uint32_t> waits(count, 0);
   for (const auto &stream : sync.streams)
     for (const analysis::ScheduledRecord &record : stream)
       waits[record.instruction] += record.isWaitOnly;
-  std::vector<uint32_t> first(instructions, 0);
-  uint32_t next = 0;
-  for (size_t i = 0; i < instructions; ++i) {
-    first[i] = next;
-    next += waits[i] + 1;
+  Orders orders;
+  orders.instructions.resize(count);
+  orders.loopBegins.resize(kernel.loops.size());
+  orders.loopEnds.resize(kernel.loops.size());
+  uint32_t order = 0, loop = 0, open = analysis::kNone;
+  for (uint32_t i = 0; i < count; ++i) {
+    for (; loop < kernel.loops.size() && kernel.loops[loop].begin == i;
+         open = loop++, order += queues)
+      orders.loopBegins[loop] = order;
+    orders.instructions[i] = order;
+    order += waits[i] + 1;
+    for (; open != analysis::kNone && kernel.loops[open].end == i + 1;
+         open = kernel.loops[open].parent, order += queues)
+      orders.loopEnds[open] = order;
   }
-  std::vector<std::vector<uint32_t>> orders(sync.streams.size());
-  for (auto [stream, order] : llvm::zip_equal(sync.streams, orders))
-    for (const analysis::ScheduledRecord &record : stream)
-      order.push_back(first[record.instruction]++);
   return orders;
 }
 
@@ -60,26 +71,85 @@ struct Synchronise : impl::SynchronisePassBase<Synchronise> {
   }
 
   /// Builds the queues. Ops are moved, not cloned: their operands are declared
-  /// in the kernel's body, which encloses every queue.
+  /// in the kernel's body, which encloses every queue, once the buffers of loops
+  /// have moved there too.
   void write(const KernelView &view, const analysis::Synchronisation &sync) {
-    auto orders = orderRecords(sync, view.instructions.size());
+    hoistBuffers(view);
+    const auto queues = uint32_t(
+        llvm::count_if(sync.streams, [](const auto &records) { return !records.empty(); }));
+    Orders orders = orderRecords(view.data, sync, queues);
     OpBuilder builder(&getContext());
     builder.setInsertionPointToEnd(&getOperation().getBody().front());
     auto program = stream::ProgramOp::create(builder, getOperation().getLoc());
-    for (auto [engine, records, order] :
-         llvm::zip_equal(analysis::kEngines, sync.streams, orders)) {
+    QueueWriter writer{view, orders, builder, {}};
+    for (auto [engine, records] : llvm::zip_equal(analysis::kEngines, sync.streams)) {
       if (records.empty())
         continue;
       stream::QueueOp queue = stream::getOrCreateQueue(builder, program, engine);
-      Block &body = queue.getBody().front();
-      builder.setInsertionPointToEnd(&body);
-      for (auto [record, position] : llvm::zip_equal(records, order))
-        writeRecord(view, record, position, builder, body);
+      writer.start(records);
+      writer.write(analysis::kNone, queue.getBody().front());
+      ++writer.rank;
+    }
+    for (nisa::ForOp loop :
+         llvm::make_early_inc_range(getOperation().getBody().front().getOps<nisa::ForOp>()))
+      loop.erase();
+  }
+
+  /// Declares the buffers of loops in front of the outermost loop around them.
+  void hoistBuffers(const KernelView &view) {
+    for (auto [alloc, tensor] : llvm::zip_equal(view.tensors, view.data.tensors)) {
+      Operation *outermost = alloc->getParentOp();
+      if (!llvm::isa<nisa::ForOp>(outermost))
+        continue;
+      while (llvm::isa<nisa::ForOp>(outermost->getParentOp()))
+        outermost = outermost->getParentOp();
+      alloc->moveBefore(outermost);
+      if (tensor.loop != analysis::kNone)
+        nisa::AllocOp(alloc).setLoop(tensor.loop);
     }
   }
 
-  void writeRecord(const KernelView &view, const analysis::ScheduledRecord &record, uint32_t order,
-                   OpBuilder &builder, Block &body) {
+  /// Writes the records of one engine after those of another.
+  struct QueueWriter {
+    const KernelView &view;
+    Orders &orders;
+    OpBuilder &builder;
+    ArrayRef<analysis::ScheduledRecord> records;
+    uint32_t rank = 0; ///< of the queue among all
+    uint32_t loop = 0; ///< the next one to begin
+
+    void start(ArrayRef<analysis::ScheduledRecord> all) {
+      records = all;
+      loop = 0;
+    }
+
+    /// Fills `body` with what lies in loop `parent`, or in none.
+    void write(uint32_t parent, Block &body) {
+      const std::vector<analysis::KernelLoop> &loops = view.data.loops;
+      const uint32_t end =
+          parent == analysis::kNone ? uint32_t(view.instructions.size()) : loops[parent].end;
+      for (;;) {
+        const bool isNested = loop < loops.size() && loops[loop].parent == parent;
+        const uint32_t until = isNested ? loops[loop].begin : end;
+        builder.setInsertionPointToEnd(&body);
+        for (; !records.empty() && records.front().instruction < until;
+             records = records.drop_front())
+          writeRecord(view, records.front(), orders.instructions[records.front().instruction]++,
+                      builder, body);
+        if (!isNested)
+          return;
+        const uint32_t number = loop++;
+        nisa::ForOp source = view.loops[number];
+        auto op = stream::LoopOp::create(builder, source.getLoc(), loops[number].tripCount,
+                                         orders.loopBegins[number] + rank,
+                                         orders.loopEnds[number] + rank);
+        write(number, op.getBody().front());
+      }
+    }
+  };
+
+  static void writeRecord(const KernelView &view, const analysis::ScheduledRecord &record,
+                          uint32_t order, OpBuilder &builder, Block &body) {
     nisa::InstOpInterface inst = view.instructions[record.instruction];
     if (record.isWaitOnly) {
       stream::WaitOp::create(builder, inst.getLoc(), order, uint32_t(record.waitSemaphore),
@@ -89,7 +159,7 @@ struct Synchronise : impl::SynchronisePassBase<Synchronise> {
     inst->moveBefore(&body, body.end());
     if (auto dma = dyn_cast<nisa::DmaCopyOp>(inst.getOperation()))
       setRing(dma, record.ring);
-    auto attr = stream::SyncAttr::get(&getContext(), order);
+    auto attr = stream::SyncAttr::get(builder.getContext(), order);
     if (record.waitSemaphore != analysis::kNoSemaphore)
       attr = attr.withWait(record.waitSemaphore, record.waitValue);
     if (record.updateSemaphore != analysis::kNoSemaphore) {

@@ -60,12 +60,31 @@ OwningOpRef<ModuleOp> traceToNisa(MLIRContext *context, const trace::Trace &trac
   auto kernel = nisa::KernelOp::create(builder, unknown, trace.kernel);
   builder.setInsertionPointToEnd(&kernel.getBody().front());
 
-  std::vector<Value> buffers;
-  buffers.reserve(trace.tensors.size());
-  for (const trace::Tensor &tensor : trace.tensors)
-    buffers.push_back(makeAlloc(builder, locOf(tensor.location), tensor).getBuffer());
-  for (const trace::Instruction &instruction : trace.instructions)
+  // Buffers stand at the top of the kernel or of the loop they were declared in, in their order.
+  std::vector<std::vector<uint32_t>> inLoop(trace.loops.size());
+  std::vector<Value> buffers(trace.tensors.size());
+  auto declare = [&](uint32_t t) {
+    buffers[t] = makeAlloc(builder, locOf(trace.tensors[t].location), trace.tensors[t]).getBuffer();
+  };
+  for (uint32_t t = 0; t < trace.tensors.size(); ++t) {
+    if (uint32_t loop = trace.tensors[t].loop; loop != trace::kNone)
+      inLoop[loop].push_back(t);
+    else
+      declare(t);
+  }
+  uint32_t next = 0, open = trace::kNone; // loops
+  for (uint32_t i = 0; i < trace.instructions.size(); ++i) {
+    for (; next < trace.loops.size() && trace.loops[next].begin == i; open = next++) {
+      const trace::Loop &loop = trace.loops[next];
+      auto op = nisa::ForOp::create(builder, locOf(loop.location), loop.tripCount);
+      builder.setInsertionPointToEnd(&op.getBody().front());
+      llvm::for_each(inLoop[next], declare);
+    }
+    const trace::Instruction &instruction = trace.instructions[i];
     nisa::buildInstruction(builder, locOf(instruction.location), instruction.inst, buffers);
+    for (; open != trace::kNone && trace.loops[open].end == i + 1; open = trace.loops[open].parent)
+      builder.setInsertionPointAfter(builder.getInsertionBlock()->getParentOp());
+  }
   return module;
 }
 

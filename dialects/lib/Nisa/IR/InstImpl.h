@@ -17,9 +17,11 @@ namespace kiln::nisa::instimpl {
 inline constexpr unsigned kMaxAttrs = isa::kMaxOperands + isa::kMaxFieldWords + 1;
 using InstAttrs = std::array<mlir::Attribute, kMaxAttrs>;
 
-/// The attributes of `inst` in the order of `eachAttr`.
+/// The attributes of `inst` in the order of `eachAttr`; it stands inside `loops` loops.
 InstAttrs attrsOf(mlir::MLIRContext *context, const isa::InstDesc &desc,
-                  const isa::Instruction &inst);
+                  const isa::Instruction &inst, unsigned loops);
+/// The number of loops around what `builder` inserts.
+unsigned loopsAround(const mlir::OpBuilder &builder);
 /// Buffers of present operands, in operand order.
 llvm::SmallVector<mlir::Value, isa::kMaxOperands>
 presentBuffers(const isa::InstDesc &desc, const isa::Instruction &inst,
@@ -40,16 +42,16 @@ void assign(typename OpT::Properties &properties, const InstAttrs &attrs) {
 
 /// Body of the ops' builders.
 template <typename OpT>
-void fillState(mlir::OperationState &state, const isa::Instruction &inst,
+void fillState(mlir::OpBuilder &builder, mlir::OperationState &state, const isa::Instruction &inst,
                llvm::ArrayRef<mlir::Value> tensors) {
   const isa::InstDesc &desc = *isa::findInstruction(OpT::kOpcode);
   state.addOperands(presentBuffers(desc, inst, tensors));
   assign<OpT>(state.getOrAddProperties<typename OpT::Properties>(),
-              attrsOf(state.getContext(), desc, inst));
+              attrsOf(state.getContext(), desc, inst, loopsAround(builder)));
 }
 
-/// Checks what relates op and row, then every rule of the row, for the first
-/// and the last place enclosing loops move the accesses to.
+/// Checks what relates op and row, then every rule of the row, in all iterations
+/// of enclosing loops.
 llvm::LogicalResult verifyInst(InstOpInterface op);
 
 /// Inputs read, outputs write; a matmul that may accumulate reads its output.

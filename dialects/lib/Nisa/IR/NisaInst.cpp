@@ -70,17 +70,25 @@ static void readField(isa::Instruction &inst, const isa::FieldDesc &field, Attri
 }
 
 instimpl::InstAttrs instimpl::attrsOf(MLIRContext *context, const isa::InstDesc &desc,
-                                      const isa::Instruction &inst) {
+                                      const isa::Instruction &inst, unsigned loops) {
   const NisaDialect &dialect = *context->getLoadedDialect<NisaDialect>();
   InstAttrs attrs{};
   Attribute *next = attrs.data();
   for (unsigned i = 0; i < desc.operands.size(); ++i, ++next)
-    if (inst.operands[i].present())
-      *next = AccessAttr::get(context, inst.operands[i]);
+    if (const isa::Access &access = inst.operands[i]; access.present())
+      *next = AccessAttr::get(context, access,
+                              access.moves() ? ArrayRef(access.loopStep).take_front(loops)
+                                             : ArrayRef<int64_t>());
   for (const isa::FieldDesc &field : desc.fields)
     *next++ = fieldAttr(dialect, field, inst);
   *next = dialect.getI32Attr(int32_t(inst.engine));
   return attrs;
+}
+
+unsigned instimpl::loopsAround(const OpBuilder &builder) {
+  Block *block = builder.getInsertionBlock();
+  Operation *parent = block ? block->getParentOp() : nullptr;
+  return parent ? loopDepth(parent) + llvm::isa<LoopOpInterface>(parent) : 0;
 }
 
 SmallVector<Value, isa::kMaxOperands> instimpl::presentBuffers(const isa::InstDesc &desc,
@@ -138,7 +146,10 @@ readInst(InstOpInterface op, function_ref<uint32_t(unsigned operand, unsigned pl
   for (unsigned i = 0; i < desc.operands.size(); ++i, ++next) {
     if (!*next)
       continue;
-    inst.operands[i] = cast<AccessAttr>(*next).getAccess();
+    auto attr = cast<AccessAttr>(*next);
+    inst.operands[i] = attr.getAccess();
+    llvm::copy(attr.getPerIteration().take_front(isa::kMaxLoopDepth),
+               inst.operands[i].loopStep.begin());
     inst.operands[i].tensor = tensorOf(i, place++);
   }
   for (const isa::FieldDesc &field : desc.fields)
@@ -182,7 +193,7 @@ isa::TensorView kiln::nisa::viewOf(Value buffer) {
 unsigned kiln::nisa::loopDepth(Operation *op) {
   unsigned depth = 0;
   while ((op = op->getParentOp()))
-    depth += llvm::isa<ForOp>(op);
+    depth += llvm::isa<LoopOpInterface>(op);
   return depth;
 }
 
@@ -214,26 +225,22 @@ private:
 };
 } // namespace
 
-/// Moves `access` to the end of the loops around it that has the smallest or
-/// the largest offset.
-static LogicalResult moveToCorner(isa::Access &access, ArrayRef<int64_t> perIteration,
-                                  ArrayRef<int64_t> tripCounts, bool largest) {
-  for (auto [coefficient, trips] : llvm::zip(perIteration, tripCounts)) {
-    int64_t distance;
-    if ((coefficient > 0) != largest)
-      continue;
-    if (llvm::MulOverflow(coefficient, trips - 1, distance) ||
-        llvm::AddOverflow(access.offset, distance, access.offset))
-      return failure();
+/// The loops around `access` move it by numbers that 64 bits hold.
+static bool isReachable(const isa::Access &access, ArrayRef<int64_t> tripCounts) {
+  int64_t low = access.offset, high = access.offset;
+  for (auto [step, trips] : llvm::zip(access.loopStep, tripCounts)) {
+    int64_t distance, &end = step < 0 ? low : high;
+    if (llvm::MulOverflow(step, trips - 1, distance) || llvm::AddOverflow(end, distance, end))
+      return false;
   }
-  return success();
+  return true;
 }
 
 static SmallVector<int64_t> tripCountsAround(Operation *op) {
   SmallVector<int64_t> counts;
   while ((op = op->getParentOp()))
-    if (auto loop = dyn_cast<ForOp>(op))
-      counts.push_back(loop.getTripCount());
+    if (auto loop = dyn_cast<LoopOpInterface>(op))
+      counts.push_back(loop.getIterations());
   std::reverse(counts.begin(), counts.end());
   return counts;
 }
@@ -268,23 +275,16 @@ LogicalResult instimpl::verifyInst(InstOpInterface op) {
       view.tensors[i] = viewOf(buffer);
   RuleReporter reporter(op, buffers);
   isa::RuleSink report = std::ref(reporter);
-  if (!moves)
-    return success(isa::checkInstruction(view, report));
-
-  // Everything but bounds is the same in each iteration, and bounds hold
-  // everywhere if they hold where the offsets are smallest and largest.
-  SmallVector<int64_t> tripCounts = tripCountsAround(op);
-  for (bool largest : {false, true}) {
-    inst = toInstruction(op);
+  SmallVector<int64_t> tripCounts;
+  if (moves) {
+    tripCounts = tripCountsAround(op);
     for (auto [i, access] : llvm::enumerate(accesses))
-      if (access &&
-          failed(moveToCorner(inst.operands[i], access.getPerIteration(), tripCounts, largest)))
+      if (access && !isReachable(inst.operands[i], tripCounts))
         return op->emitError() << "the loops move operand '" << toRef(desc.operands[i].name)
                                << "' by more than 2^63 - 1 elements";
-    if (!isa::checkInstruction(view, report))
-      return failure();
+    view.tripCounts = tripCounts;
   }
-  return success();
+  return success(isa::checkInstruction(view, report));
 }
 
 //===----------------------------------------------------------------------===//

@@ -95,8 +95,10 @@ static const InstClass &classOf(const isa::InstDesc &desc) {
 Operation *kiln::nisa::buildInstruction(OpBuilder &builder, Location loc,
                                         const isa::Instruction &inst, ArrayRef<Value> tensors) {
   const isa::InstDesc &desc = inst.desc();
-  return classOf(desc).create(builder, loc, instimpl::attrsOf(builder.getContext(), desc, inst),
-                              instimpl::presentBuffers(desc, inst, tensors));
+  return classOf(desc).create(
+      builder, loc,
+      instimpl::attrsOf(builder.getContext(), desc, inst, instimpl::loopsAround(builder)),
+      instimpl::presentBuffers(desc, inst, tensors));
 }
 
 void kiln::nisa::setAccess(InstOpInterface op, unsigned operand, AccessAttr access) {
@@ -196,6 +198,13 @@ LogicalResult AllocOp::verify() {
     return emitError() << "'" << name << "' lies in hbm and has no address";
   if (getData() && failed(verifyData(*this, type)))
     return failure();
+  const bool isInLoop = llvm::isa<ForOp>((*this)->getParentOp());
+  if (roles == 1 && (isInLoop || getLoop()))
+    return emitError() << "'" << name << "' is "
+                       << (getData() ? "a constant" : "a parameter or result")
+                       << " of the kernel and belongs to no loop";
+  if (isInLoop && getLoop())
+    return emitError() << "'" << name << "' stands in its loop and needs no number of one";
 
   return success(
       isa::checkTensor(viewOf(getBuffer()), getAddress(), [&](const isa::Violation &violation) {
@@ -265,7 +274,9 @@ static LogicalResult verifyScheduled(KernelOp kernel) {
 LogicalResult KernelOp::verifyRegions() {
   Numbering inputs("input"), outputs("output");
   llvm::StringMap<AllocOp> names;
-  for (AllocOp alloc : getBody().getOps<AllocOp>()) {
+  SmallVector<AllocOp> allocs;
+  walk([&](AllocOp alloc) { allocs.push_back(alloc); });
+  for (AllocOp alloc : allocs) {
     auto [it, isNew] = names.try_emplace(alloc.getTensorName(), alloc);
     if (!isNew) {
       InFlightDiagnostic diag = alloc.emitError()
@@ -294,13 +305,24 @@ void ForOp::build(OpBuilder &builder, OperationState &state, int64_t tripCount) 
   state.addRegion()->emplaceBlock();
 }
 
+int64_t ForOp::getIterations() { return int64_t(getTripCount()); }
+
+LogicalResult ForOp::verify() {
+  if (getIterations() < 1)
+    return emitError() << "a loop runs at least once, not " << getIterations() << " times";
+  // Before the body: an instruction holds a step for each of so many loops.
+  if (unsigned depth = loopDepth(*this); depth >= isa::kMaxLoopDepth)
+    return emitError() << "the loop stands inside " << depth << " others, at most "
+                       << isa::kMaxLoopDepth << " stand inside one another";
+  return success();
+}
+
 LogicalResult ForOp::verifyRegions() {
-  if (int64_t(getTripCount()) < 1)
-    return emitError() << "a loop runs at least once, not " << int64_t(getTripCount()) << " times";
   for (Operation &op : getBody().front())
-    if (!llvm::isa<InstOpInterface, ForOp>(op)) {
-      InFlightDiagnostic diag = op.emitError() << "a loop holds instructions and loops, not '"
-                                               << op.getName() << "'";
+    if (!llvm::isa<AllocOp, InstOpInterface, ForOp>(op)) {
+      InFlightDiagnostic diag = op.emitError()
+                                << "a loop holds buffers, instructions and loops, not '"
+                                << op.getName() << "'";
       diag.attachNote(getLoc()) << "the loop is here";
       return diag;
     }

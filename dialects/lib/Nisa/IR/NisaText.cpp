@@ -499,7 +499,7 @@ ParseResult InstParser::parse(OperationState &state, instimpl::InstAttrs &attrs)
   // Accesses come last and checked: text may hold what no attribute can.
   isa::Instruction withoutAccesses = inst;
   withoutAccesses.operands.fill({});
-  attrs = instimpl::attrsOf(parser.getContext(), desc, withoutAccesses);
+  attrs = instimpl::attrsOf(parser.getContext(), desc, withoutAccesses, /*loops=*/0);
   for (auto [i, operand] : llvm::enumerate(operands)) {
     if (!operand.given)
       continue;

@@ -1,8 +1,8 @@
 //===- StreamDialect.cpp - queues, semaphores and what must hold of them ----------------------===//
 //
 // The verifiers prove what makes happens-before decidable for later checkers:
-// one producer a semaphore, waits that can be met, queues in program order.
-// Whether the waits suffice is the business of the checker after
+// the same loops in all queues, one producer a semaphore between their edges, waits that can be
+// met, queues in program order. Whether the waits suffice is the business of the checker after
 // synchronisation.
 //
 //===------------------------------------------------------------------------------------------===//
@@ -13,6 +13,8 @@
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace kiln;
@@ -158,7 +160,7 @@ LogicalResult StreamDialect::verifyOperationAttribute(Operation *op, NamedAttrib
   if (!llvm::isa<nisa::InstOpInterface>(op))
     return op->emitError() << "'" << kSyncAttrName << "' belongs to an instruction, not to '"
                            << op->getName() << "'";
-  if (!llvm::isa_and_present<QueueOp>(op->getParentOp()))
+  if (!llvm::isa_and_present<QueueOp, LoopOp>(op->getParentOp()))
     return op->emitError() << "'" << kSyncAttrName << "' has a meaning in a stream.queue only";
   return success();
 }
@@ -192,25 +194,75 @@ static LogicalResult verifyQueued(QueueOp queue, nisa::InstOpInterface inst) {
   return success();
 }
 
+namespace {
+/// Positions of a queue ascend, through its loops too.
+class OrderCheck {
+public:
+  LogicalResult next(Operation *op, uint32_t order) {
+    if (last && order <= *last)
+      return op->emitError() << "order " << order << " follows order " << *last
+                             << " in the same queue; a queue keeps the "
+                                "program's order";
+    last = order;
+    return success();
+  }
+
+private:
+  std::optional<uint32_t> last;
+};
+} // namespace
+
+static LogicalResult verifyBlock(QueueOp queue, Block &block, OrderCheck &orders) {
+  for (Operation &op : block) {
+    if (auto loop = dyn_cast<LoopOp>(op)) {
+      if (failed(orders.next(&op, loop.getFirst())) ||
+          failed(verifyBlock(queue, loop.getBody().front(), orders)) ||
+          failed(orders.next(&op, loop.getLast())))
+        return failure();
+      continue;
+    }
+    auto inst = dyn_cast<nisa::InstOpInterface>(op);
+    if (!inst && !llvm::isa<WaitOp>(op))
+      return op.emitError() << "a queue holds instructions, stream.loop and stream.wait, not '"
+                            << op.getName() << "'";
+    if (inst && failed(verifyQueued(queue, inst)))
+      return failure();
+    if (failed(orders.next(&op, *orderOf(&op))))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult QueueOp::verifyRegions() {
   auto isEngine = [&](const isa::EnumCase &c) { return c.value == uint32_t(getEngine()); };
   if (getEngine() == isa::Engine::Unknown || llvm::none_of(isa::engineCases(), isEngine))
     return emitError() << "a queue needs a real engine";
-  std::optional<uint32_t> last;
-  for (Operation &op : getBody().front()) {
-    auto inst = dyn_cast<nisa::InstOpInterface>(op);
-    if (!inst && !llvm::isa<WaitOp>(op))
-      return op.emitError() << "a queue holds instructions and stream.wait, not '" << op.getName()
-                            << "'";
-    if (inst && failed(verifyQueued(*this, inst)))
-      return failure();
-    uint32_t order = *orderOf(&op);
-    if (last && order <= *last)
-      return op.emitError() << "order " << order << " follows order " << *last
-                            << " in the same queue; a queue keeps the "
-                               "program's order";
-    last = order;
-  }
+  OrderCheck orders;
+  return verifyBlock(*this, getBody().front(), orders);
+}
+
+//===----------------------------------------------------------------------===//
+// stream.loop
+//===----------------------------------------------------------------------===//
+
+void LoopOp::build(OpBuilder &builder, OperationState &state, int64_t tripCount, uint32_t first,
+                   uint32_t last) {
+  auto &properties = state.getOrAddProperties<Properties>();
+  properties.tripCount = builder.getI64IntegerAttr(tripCount);
+  properties.first = builder.getI32IntegerAttr(int32_t(first));
+  properties.last = builder.getI32IntegerAttr(int32_t(last));
+  state.addRegion()->emplaceBlock();
+}
+
+int64_t LoopOp::getIterations() { return int64_t(getTripCount()); }
+
+LogicalResult LoopOp::verify() {
+  if (getIterations() < 1 || getIterations() > int64_t(UINT32_MAX))
+    return emitError() << "a loop of a stream runs 1 to " << UINT32_MAX << " times, not "
+                       << getIterations();
+  if (unsigned depth = nisa::loopDepth(*this); depth >= isa::kMaxLoopDepth)
+    return emitError() << "the loop stands inside " << depth << " others, at most "
+                       << isa::kMaxLoopDepth << " stand inside one another";
   return success();
 }
 
@@ -252,7 +304,7 @@ QueueOp kiln::stream::getOrCreateQueue(OpBuilder &builder, ProgramOp program, is
 }
 
 namespace {
-/// What the queues together say about each semaphore.
+/// What the queues together say about each semaphore in one epoch.
 class Semaphores {
 public:
   LogicalResult addUpdate(QueueOp queue, nisa::InstOpInterface inst, SyncAttr sync);
@@ -266,13 +318,41 @@ private:
     isa::Engine engine;
     int64_t ring;
     Operation *first;
-    uint64_t total;
+    uint64_t total = 0;
   };
   static std::string describe(isa::Engine engine, int64_t ring) {
     std::string text = toRef(isa::name(engine)).str();
     return ring < 0 ? text : text + " DMA ring " + std::to_string(ring);
   }
-  std::array<std::optional<Producer>, size_t(isa::machine.numSemaphores)> producers;
+  std::map<uint32_t, Producer> producers;
+};
+
+/// One queue in its order, with the edges of its loops between the other ops.
+struct Walk {
+  /// An instruction, a wait, or a loop at its beginning or end.
+  struct Step {
+    Operation *op;
+    uint32_t order;
+    size_t epoch; ///< edges before it in the queue
+    bool isEdge = false, isBegin = false;
+  };
+  std::vector<Step> steps;
+  size_t epoch = 0;
+
+  explicit Walk(QueueOp queue) { add(queue.getBody().front()); }
+  void add(Block &block) {
+    for (Operation &op : block) {
+      auto loop = dyn_cast<LoopOp>(op);
+      if (!loop) {
+        if (std::optional<uint32_t> order = orderOf(&op))
+          steps.push_back({&op, *order, epoch});
+        continue;
+      }
+      steps.push_back({&op, loop.getFirst(), epoch++, true, true});
+      add(loop.getBody().front());
+      steps.push_back({&op, loop.getLast(), epoch++, true, false});
+    }
+  }
 };
 } // namespace
 
@@ -280,24 +360,25 @@ LogicalResult Semaphores::addUpdate(QueueOp queue, nisa::InstOpInterface inst, S
   int64_t ring = -1;
   if (auto dma = dyn_cast<nisa::DmaCopyOp>(inst.getOperation()))
     ring = dma.getRing();
-  auto &producer = producers[sync.getUpdateSemaphore()];
-  if (!producer)
-    producer = {queue.getEngine(), ring, inst, 0};
-  if (producer->engine != queue.getEngine() || producer->ring != ring) {
+  auto [it, isNew] = producers.try_emplace(uint32_t(sync.getUpdateSemaphore()),
+                                           Producer{queue.getEngine(), ring, inst});
+  Producer &producer = it->second;
+  if (producer.engine != queue.getEngine() || producer.ring != ring) {
     InFlightDiagnostic diag = inst->emitError()
                               << "semaphore " << sync.getUpdateSemaphore() << " is raised by "
                               << describe(queue.getEngine(), ring) << " and by "
-                              << describe(producer->engine, producer->ring)
+                              << describe(producer.engine, producer.ring)
                               << "; a semaphore has one producer";
-    diag.attachNote(producer->first->getLoc()) << "first raised here";
+    diag.attachNote(producer.first->getLoc()) << "first raised here";
     return diag;
   }
-  producer->total += raiseOf(inst.getOpcode(), sync.getUpdateValue());
+  producer.total += raiseOf(inst.getOpcode(), sync.getUpdateValue());
   return success();
 }
 
 LogicalResult Semaphores::verifyWait(Operation *op, uint32_t semaphore, uint32_t value) {
-  uint64_t total = producers[semaphore] ? producers[semaphore]->total : 0;
+  auto it = producers.find(semaphore);
+  uint64_t total = it == producers.end() ? 0 : it->second.total;
   if (value <= total)
     return success();
   return op->emitError() << "this wait never ends: semaphore " << semaphore << " must reach "
@@ -305,17 +386,16 @@ LogicalResult Semaphores::verifyWait(Operation *op, uint32_t semaphore, uint32_t
 }
 
 /// Every position of the program order is taken once.
-static LogicalResult verifyOrders(ProgramOp program) {
+static LogicalResult verifyOrders(ArrayRef<Walk> walks) {
   struct Place {
     uint32_t order;
     size_t position; // where it stands in the text: decides which of two is "first"
     Operation *op;
   };
   std::vector<Place> taken;
-  for (auto queue : program.getBody().getOps<QueueOp>())
-    for (Operation &op : queue.getBody().front())
-      if (std::optional<uint32_t> order = orderOf(&op))
-        taken.push_back({*order, taken.size(), &op});
+  for (const Walk &walk : walks)
+    for (const Walk::Step &step : walk.steps)
+      taken.push_back({step.order, taken.size(), step.op});
   llvm::sort(taken, [](const Place &a, const Place &b) {
     return std::tie(a.order, a.position) < std::tie(b.order, b.position);
   });
@@ -328,6 +408,56 @@ static LogicalResult verifyOrders(ProgramOp program) {
                             << "order " << twice->order << " is taken twice";
   diag.attachNote(twice->op->getLoc()) << "first taken here";
   return diag;
+}
+
+/// All queues have the loops of the first one.
+static LogicalResult verifyLoops(ArrayRef<Walk> walks) {
+  auto edgesOf = [](const Walk &walk) {
+    return llvm::to_vector(
+        llvm::make_filter_range(walk.steps, [](const Walk::Step &s) { return s.isEdge; }));
+  };
+  auto describe = [](const Walk::Step &edge) -> std::string {
+    if (!edge.isBegin)
+      return "the end of a loop";
+    return "a loop of " + std::to_string(cast<LoopOp>(edge.op).getIterations()) + " iterations";
+  };
+  if (walks.empty())
+    return success();
+  const SmallVector<Walk::Step> first = edgesOf(walks.front());
+  for (const Walk &walk : walks.drop_front()) {
+    const SmallVector<Walk::Step> edges = edgesOf(walk);
+    for (size_t i = 0; i < std::max(first.size(), edges.size()); ++i) {
+      std::string here = i < edges.size() ? describe(edges[i]) : "nothing";
+      std::string there = i < first.size() ? describe(first[i]) : "nothing";
+      if (here == there)
+        continue;
+      Operation *op = i < edges.size() ? edges[i].op : first[i].op;
+      return op->emitError() << "the queues have different loops: one has " << here
+                             << " where the first has " << there;
+    }
+  }
+  return success();
+}
+
+static LogicalResult verifySemaphores(ArrayRef<QueueOp> queues, ArrayRef<Walk> walks) {
+  std::vector<Semaphores> epochs(walks.empty() ? 0 : walks.front().epoch + 1);
+  for (auto [queue, walk] : llvm::zip_equal(queues, walks))
+    for (const Walk::Step &step : walk.steps)
+      if (SyncAttr sync = syncOf(step.op); sync && sync.hasUpdate())
+        if (failed(epochs[step.epoch].addUpdate(queue, cast<nisa::InstOpInterface>(step.op), sync)))
+          return failure();
+  for (const Walk &walk : walks)
+    for (const Walk::Step &step : walk.steps) {
+      SyncAttr sync = syncOf(step.op);
+      if (sync && sync.hasWait() &&
+          failed(epochs[step.epoch].verifyWait(step.op, uint32_t(sync.getWaitSemaphore()),
+                                               sync.getWaitValue())))
+        return failure();
+      if (auto wait = dyn_cast<WaitOp>(step.op))
+        if (failed(epochs[step.epoch].verifyWait(step.op, wait.getSemaphore(), wait.getValue())))
+          return failure();
+    }
+  return success();
 }
 
 LogicalResult ProgramOp::verifyRegions() {
@@ -343,24 +473,9 @@ LogicalResult ProgramOp::verifyRegions() {
                                "engines";
     last = queue.getEngine();
   }
-  if (failed(verifyOrders(*this)))
+  SmallVector<QueueOp> queues(getBody().getOps<QueueOp>());
+  std::vector<Walk> walks(queues.begin(), queues.end());
+  if (failed(verifyOrders(walks)) || failed(verifyLoops(walks)))
     return failure();
-
-  Semaphores semaphores;
-  for (auto queue : getBody().getOps<QueueOp>())
-    for (auto inst : queue.getBody().getOps<nisa::InstOpInterface>())
-      if (SyncAttr sync = syncOf(inst); sync && sync.hasUpdate())
-        if (failed(semaphores.addUpdate(queue, inst, sync)))
-          return failure();
-  for (auto queue : getBody().getOps<QueueOp>())
-    for (Operation &op : queue.getBody().front()) {
-      SyncAttr sync = syncOf(&op);
-      if (sync && sync.hasWait() &&
-          failed(semaphores.verifyWait(&op, sync.getWaitSemaphore(), sync.getWaitValue())))
-        return failure();
-      if (auto wait = dyn_cast<WaitOp>(op))
-        if (failed(semaphores.verifyWait(&op, wait.getSemaphore(), wait.getValue())))
-          return failure();
-    }
-  return success();
+  return verifySemaphores(queues, walks);
 }

@@ -69,15 +69,15 @@ def Nisa_AccessAttr : AttrDef<Nisa_Dialect, "Access"> {
   let summary = "The elements of a buffer an operand touches";
   let description = [{
     `isa::Access` without its tensor (that is the operand's SSA value; `access.tensor` is always 0), and
-    one coefficient for each enclosing `nisa.for`, outermost first, that is added to the offset once an
-    iteration. No coefficients stand for zeros.
+    one coefficient for each enclosing loop, outermost first, that is added to the offset once an
+    iteration. No coefficients stand for zeros; `access.loopStep` is not used.
 
     On chip: first partition + partitions, then the offset inside a partition and the free dims as
     step x count, outermost first. In HBM: rows of a row step. An instruction prints its accesses behind
     the operand and names the element type only where it differs from the buffer's.
 
     Examples: `#nisa.access<f32, [32+32, 64: 128x4, 1x64]>`,
-    `#nisa.access<bf16, [128 rows of 4096, 0: 1x512 loop 65536, 512]>`
+    `#nisa.access<bf16, [128 rows of 4096, 0: 1x512 loop 65536 512]>`
   }];
   let parameters = (ins
     AttrOrTypeParameter<"::kiln::isa::Access", "the pattern, `tensor` = 0">:$access,
@@ -88,6 +88,7 @@ def Nisa_AccessAttr : AttrDef<Nisa_Dialect, "Access"> {
                      CArg<"::llvm::ArrayRef<int64_t>", "{}">:$perIteration), [{
       ::kiln::isa::Access canonical = access;
       canonical.tensor = 0;
+      canonical.loopStep.fill(0);
       for (unsigned i = access.rank; i < ::kiln::isa::kMaxFreeDims; ++i)
         canonical.step[i] = canonical.num[i] = 0;
       return $_get($_ctxt, canonical, perIteration);

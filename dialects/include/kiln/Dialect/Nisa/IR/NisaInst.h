@@ -17,7 +17,8 @@ namespace kiln::nisa {
 const isa::InstDesc &descOf(InstOpInterface op);
 
 /// `op` as a value. `tensorIndex` numbers the buffers; accesses carry their
-/// element types, and the offsets of the first iteration of enclosing loops.
+/// element types, the offsets of the first iteration of enclosing loops, and
+/// their steps.
 isa::Instruction toInstruction(InstOpInterface op,
                                llvm::function_ref<uint32_t(mlir::Value)> tensorIndex);
 /// The same, with present operands numbered by their place in the row.
@@ -25,7 +26,7 @@ isa::Instruction toInstruction(InstOpInterface op);
 
 /// Inserts the op of `inst` at the builder's place. `tensors` is what the
 /// accesses' tensor numbers index. Preconditions: the opcode is not internal,
-/// and every number is in range.
+/// every number is in range, and accesses move only with loops around the place.
 mlir::Operation *buildInstruction(mlir::OpBuilder &builder, mlir::Location loc,
                                   const isa::Instruction &inst,
                                   llvm::ArrayRef<mlir::Value> tensors);

@@ -23,4 +23,12 @@ def Nisa_InstOpInterface : OpInterface<"InstOpInterface"> {
   ];
 }
 
+def Nisa_LoopOpInterface : OpInterface<"LoopOpInterface"> {
+  let cppNamespace = "::kiln::nisa";
+  let description = [{An op whose body runs a fixed number of times: the loops that move accesses.}];
+  let methods = [
+    InterfaceMethod<"Iterations, at least 1.", "int64_t", "getIterations">,
+  ];
+}
+
 #endif // KILN_DIALECT_NISA_IR_NISAINTERFACES_TD

@@ -72,7 +72,7 @@ class Nisa_InstOp<Inst inst>
   let skipDefaultBuilders = 1;
   let builders = [OpBuilder<(ins "const ::kiln::isa::Instruction &":$inst,
                                  "::llvm::ArrayRef<::mlir::Value>":$tensors),
-      "instimpl::fillState<" # inst.cppName # "Op>($_state, inst, tensors);">];
+      "instimpl::fillState<" # inst.cppName # "Op>($_builder, $_state, inst, tensors);">];
   let hasVerifier = 1;
 
   // One grammar for IR and assembler, read from the table at run time: a declarative form would have to

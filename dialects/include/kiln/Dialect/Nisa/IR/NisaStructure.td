@@ -8,6 +8,7 @@
 #define KILN_DIALECT_NISA_IR_NISASTRUCTURE_TD
 
 include "kiln/Dialect/Nisa/IR/NisaBase.td"
+include "kiln/Dialect/Nisa/IR/NisaInterfaces.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
@@ -48,17 +49,20 @@ def Nisa_KernelOp : Nisa_Op<"kernel",
 }
 
 def Nisa_AllocOp : Nisa_Op<"alloc",
-    [HasParent<"KernelOp">, DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
+    [ParentOneOf<["KernelOp", "ForOp"]>,
+     DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>,
      DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "Declare a buffer";
   let description = [{
     A tensor in the memory its type names, live for the whole kernel as far as the IR is concerned; a
     placer decides from the accesses when its bytes may serve another buffer. The contents are undefined
-    until written, except for inputs and constants.
+    until written, except for inputs and constants. Inside a loop every iteration has a buffer of its own:
+    its contents are undefined again, and copies of the body name copies of it.
 
     `input` and `output` give the number of the kernel's parameter or result, `=` the bytes of a constant;
     these three lie in HBM. `at (partition, byte)` is an address on chip: first partition, and byte counted
-    in the usable part of each partition.
+    in the usable part of each partition. `loop` is for synchronised kernels, where buffers no longer stand
+    inside their loops: the number of the loop it belongs to, by the order in which loops begin.
 
     Rules: P-01, P-02, M-02 (shape), M-03, M-06, M-07 (address).
 
@@ -70,11 +74,11 @@ def Nisa_AllocOp : Nisa_Op<"alloc",
   }];
   let arguments = (ins StrAttr:$tensorName, OptionalAttr<I32Attr>:$input, OptionalAttr<I32Attr>:$output,
                        OptionalAttr<I32Attr>:$partition, OptionalAttr<I64Attr>:$byte,
-                       OptionalAttr<ElementsAttr>:$data);
+                       OptionalAttr<I32Attr>:$loop, OptionalAttr<ElementsAttr>:$data);
   let results = (outs Nisa_BufType:$buffer);
   let assemblyFormat = [{
     $tensorName (`input` $input^)? (`output` $output^)? (`at` `(` $partition^ `,` $byte `)`)?
-    (`=` $data^)? attr-dict `:` qualified(type($buffer))
+    (`loop` $loop^)? (`=` $data^)? attr-dict `:` qualified(type($buffer))
   }];
   let hasVerifier = 1;
   let skipDefaultBuilders = 1;
@@ -95,7 +99,7 @@ def Nisa_AllocOp : Nisa_Op<"alloc",
 
 def Nisa_ForOp : Nisa_Op<"for",
     [ParentOneOf<["KernelOp", "ForOp"]>, SingleBlock, NoTerminator, NoRegionArguments,
-     RecursiveMemoryEffects]> {
+     RecursiveMemoryEffects, DeclareOpInterfaceMethods<Nisa_LoopOpInterface>]> {
   let summary = "Repeat instructions a fixed number of times";
   let description = [{
     Runs the body `tripCount` times in order. There is no induction variable: an access inside carries one
@@ -103,8 +107,12 @@ def Nisa_ForOp : Nisa_Op<"for",
     it to the offset. On chip the coefficient moves the offset inside each partition, in HBM it moves the
     whole rectangle, so a row step times a row count walks down the rows.
 
-    The body holds instructions and loops only: every buffer is declared once, at the top of the kernel.
-    `-nisa-unroll` writes the iterations out.
+    The body holds buffers, instructions and loops. A buffer declared in it is a new one in every
+    iteration; one declared outside carries what it holds from iteration to iteration. At most four loops
+    stand inside one another.
+
+    A loop may stay as it is: in the program it is an epoch, at whose edges all engines meet.
+    `-nisa-unroll` decides which loops do, and writes iterations out.
 
     ```mlir
     nisa.for 4 {
@@ -116,6 +124,7 @@ def Nisa_ForOp : Nisa_Op<"for",
   let arguments = (ins I64Attr:$tripCount);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$tripCount attr-dict-with-keyword $body";
+  let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let skipDefaultBuilders = 1;
   let builders = [OpBuilder<(ins "int64_t":$tripCount)>];

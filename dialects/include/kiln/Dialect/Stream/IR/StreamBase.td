@@ -25,8 +25,8 @@ def Stream_SyncAttr : AttrDef<Stream_Dialect, "Sync"> {
   let description = [{
     `order` is the instruction's position in the program order of the whole kernel. The instruction starts
     when semaphore `waitSemaphore` has reached `waitValue`, and adds `updateValue` to `updateSemaphore` at
-    its completion; a DMA adds it once for each of its engines. Semaphores start at 0 and only grow. -1
-    stands for no semaphore.
+    its completion; a DMA adds it once for each of its engines. Semaphores start at 0 and only
+    grow, until the edge of a loop resets them. -1 stands for no semaphore.
 
     It is the discardable attribute `stream.sync` of every instruction in a `stream.queue`.
 

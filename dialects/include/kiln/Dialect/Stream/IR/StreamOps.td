@@ -1,4 +1,4 @@
-//===- StreamOps.td - program, queue, wait ----------------------------------------------*- tablegen -*-===//
+//===- StreamOps.td - program, queue, loop, wait -----------------------------------------*- tablegen -*-===//
 //
 // Instructions stay nisa ops; these ops only say where they stand. Decisions:
 // dialects/docs/StreamRationale.md.
@@ -9,6 +9,7 @@
 #define KILN_DIALECT_STREAM_IR_STREAMOPS_TD
 
 include "kiln/Dialect/Nisa/IR/NisaBase.td"
+include "kiln/Dialect/Nisa/IR/NisaInterfaces.td"
 include "kiln/Dialect/Stream/IR/StreamBase.td"
 include "mlir/IR/RegionKindInterface.td"
 
@@ -23,9 +24,11 @@ def Stream_ProgramOp : Stream_Op<"program",
     At most one `stream.queue` an engine, in the order of the engine enum. They run concurrently; only
     semaphores order instructions of different queues, and only a wait orders a DMA's completion.
 
-    Each semaphore has one producer: the instructions of one queue, or the DMAs of one ring of one queue.
-    A wait never asks for more than all updates of its semaphore add up to. Every position in the program
-    order is taken by one instruction, and each queue keeps that order.
+    All queues have the same loops at the same places. Their edges cut the queues into epochs: at an edge
+    all engines meet, nothing is in flight, and semaphores restart at 0. In each epoch a semaphore has one
+    producer: the instructions of one queue, or the DMAs of one ring of one queue; and a wait never asks for
+    more than all updates of its semaphore add up to. Every position in the program order is taken by one
+    instruction or edge, and each queue keeps that order.
 
     ```mlir
     nisa.kernel @f {
@@ -61,8 +64,8 @@ def Stream_QueueOp : Stream_Op<"queue",
     [HasParent<"::kiln::stream::ProgramOp">, SingleBlock, NoTerminator, NoRegionArguments]> {
   let summary = "Hold the instructions of one engine, in the order it runs them";
   let description = [{
-    nisa instructions whose engine is the queue's, each with `stream.sync`, and `stream.wait` ops. Loops
-    are unrolled before.
+    nisa instructions whose engine is the queue's, each with `stream.sync`, `stream.wait` ops, and
+    `stream.loop` ops that hold more of them.
 
     ```mlir
     nisa.kernel @g {
@@ -84,7 +87,44 @@ def Stream_QueueOp : Stream_Op<"queue",
   let builders = [OpBuilder<(ins "::kiln::isa::Engine":$engine)>];
 }
 
-def Stream_WaitOp : Stream_Op<"wait", [HasParent<"::kiln::stream::QueueOp">]> {
+def Stream_LoopOp : Stream_Op<"loop",
+    [ParentOneOf<["::kiln::stream::QueueOp", "::kiln::stream::LoopOp"]>, SingleBlock, NoTerminator,
+     NoRegionArguments, DeclareOpInterfaceMethods<Nisa_LoopOpInterface>]> {
+  let summary = "Hold what one engine does in each iteration of a loop";
+  let description = [{
+    One engine's part of a loop that runs `tripCount` times; the other queues have theirs at the same place.
+    `first` and `last` are the positions of its beginning and its end in the program order. Instructions
+    inside move with it as with `nisa.for`.
+
+    Encoded as the table's internal instructions `loop_begin` and `loop_end`.
+
+    ```mlir
+    nisa.kernel @l {
+      %t = nisa.alloc "t" : !nisa.buf<sbuf, 128x512xf32>
+      stream.program {
+        stream.queue vector {
+          stream.loop 8 from 0 to 2 {
+            nisa.memset dst=%t[0+128, 0: 1x64 loop 64] value=0 engine=vector
+              {stream.sync = #stream.sync<order 1>} : !nisa.buf<sbuf, 128x512xf32>
+          }
+        }
+      }
+    }
+    ```
+  }];
+  let arguments = (ins I64Attr:$tripCount, Nisa_WordField<"uint32_t", "position of the beginning">:$first,
+                       Nisa_WordField<"uint32_t", "position of the end">:$last);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $tripCount `from` custom<Word>($first) `to` custom<Word>($last) attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "int64_t":$tripCount, "uint32_t":$first, "uint32_t":$last)>];
+}
+
+def Stream_WaitOp : Stream_Op<"wait",
+    [ParentOneOf<["::kiln::stream::QueueOp", "::kiln::stream::LoopOp"]>]> {
   let summary = "Wait for a semaphore and do nothing else";
   let description = [{
     Holds the queue until semaphore `semaphore` has reached `value`. An instruction that needs two waits
