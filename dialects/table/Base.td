@@ -91,15 +91,26 @@ class Operand<string n, bit output, bit optional, bit col, list<MemoryRec> mems,
   int maxElements = high;
   int maxDims = dims;
   string immediate = ""; // the f32 or f64 field that is read when the operand is absent
+  bit keepsOld = 0; // output: elements may stay as they were, so the instruction depends on them
 }
 class Out<string n, list<MemoryRec> mems, list<DtypeRec> types, string d, int low = 0, int high = 0,
           int dims = 0> : Operand<n, 1, 0, 0, mems, types, d, low, high, dims>;
+/// An output of which the instruction may leave elements as it found them.
+class InOut<string n, list<MemoryRec> mems, list<DtypeRec> types, string d, int low = 0, int high = 0,
+            int dims = 0> : Out<n, mems, types, d, low, high, dims> {
+  let keepsOld = 1;
+}
 class In<string n, list<MemoryRec> mems, list<DtypeRec> types, string d, int low = 0, int high = 0,
          int dims = 0> : Operand<n, 0, 0, 0, mems, types, d, low, high, dims>;
 class Column<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
     : Operand<n, 0, 0, 1, mems, types, d>;
 class OptColumn<string n, list<MemoryRec> mems, list<DtypeRec> types, string d>
     : Operand<n, 0, 1, 1, mems, types, d>;
+/// A tile or, without the tile, the number in field `imm`. Kernels pass either in one place.
+class TileOrNumber<string n, list<MemoryRec> mems, list<DtypeRec> types, string imm, string d>
+    : Operand<n, 0, 1, 0, mems, types, d> {
+  let immediate = imm;
+}
 /// A scalar operand: one value a partition or, without the column, the number in field `imm`. Kernels
 /// pass either in one place; a tile function takes both as one `Scalar`.
 class ScalarOperand<string n, list<MemoryRec> mems, list<DtypeRec> types, string imm, string d>
@@ -128,6 +139,7 @@ class FI32<string n, string i, string d> : Field<n, "i32", 1, i, d>;
 class FU32<string n, string i, string d> : Field<n, "u32", 1, i, d>;
 class FF32<string n, string i, string d> : Field<n, "f32", 1, i, d>;
 class FF64<string n, string i, string d> : Field<n, "f64", 1, i, d>;
+class FWords<string n, int w, string d> : Field<n, "u32", w, "", d>;
 class FPattern<string n, string d> : Field<n, "i32", 8, "0", d>; // four [step, num] pairs, outermost first
 class FEnum<string n, TableEnum e, string i, string d> : Field<n, "enum", 1, i, d> {
   let enumType = e;
@@ -202,6 +214,11 @@ class Inst<int op, string m, list<EngineRec> engs> {
   // read out into the operand `reduce_res`, if the row has it.
   string accumulators = "";
   bit idleLosesAccumulators = 0; // the command idle leaves them without a value, not as they are
+  // The elements move on a DMA ring (field `ring`), in shares; the engine only starts them. The limits of
+  // an engine's access port do not hold, and only transfers reach HBM.
+  bit isTransfer = 0;
+  // An element of an output may come from another partition: in place, the inputs are read in full first.
+  bit crossesPartitions = 0;
 }
 
 #endif // KILN_TABLE_BASE_TD

@@ -93,7 +93,7 @@ def : RuleText<"D-01", "A matmul does not mix 32-bit and narrower operands",
 def : RuleText<"D-02", "A matmul result is float32",
   "PSUM accumulates in fp32 on trn2",
   "declare dst float32 and narrow it in the copy that evacuates PSUM">;
-def : RuleText<"D-03", "A transpose moves bits",
+def : RuleText<"D-03", "A transpose, a shuffle or a predicated copy moves bits",
   "it does no arithmetic and cannot convert",
   "give dst the data's dtype and cast in a separate copy">;
 def : RuleText<"D-06", "The Tensor Engine takes floats",
@@ -111,6 +111,9 @@ def : RuleText<"D-09", "A scale tile is float32",
 def : RuleText<"D-10", "A per-partition operand is [P, 1]",
   "it holds one value for each partition",
   "slice or reshape the operand to one element a partition">;
+def : RuleText<"D-11", "A predicate is an unsigned integer tile",
+  "the engine looks at the bits of the predicate: any that is not 0 selects",
+  "produce it with a comparison into uint8">;
 def : RuleText<"D-12", "Hardware descriptors move raw bytes",
   "the hardware descriptor block does not convert",
   "make the dtypes equal, or leave dge_mode unset">;
@@ -144,6 +147,9 @@ def : RuleText<"S-08", "An operand has as many elements as the instruction takes
 def : RuleText<"S-09", "A DMA moves as many elements as it reads",
   "elements are paired one to one",
   "make the shapes hold equally many elements">;
+def : RuleText<"S-10", "A DMA transpose swaps the first and the last dim",
+  "it has three forms: axes (1, 0), (2, 1, 0) and (3, 1, 2, 0); hardware descriptors take few shapes of them",
+  "give dst the shape in the message, or another dge_mode">;
 def : RuleText<"V-01", "An index lies inside its dim",
   "there is nothing to access outside the tensor",
   "use an index below the extent">;

@@ -74,6 +74,7 @@ def NcTransposeInst : Inst<0x11, "nc_transpose", [EngineTensor, EngineVector]> {
     Cost<"tensor", 1, 1, 5, 397, 64, "public trn2 profiles, 128 x 128", "measured">,
     Cost<"vector", 1, 1, 62, 150, 64, "nc_transpose formula with measured overheads", "derived">];
   let spec = "nc_transpose";
+  let crossesPartitions = 1;
 }
 
 #endif // KILN_TABLE_TENSORENGINE_TD

@@ -41,6 +41,12 @@ def : MachineConst<"vectorTransposeMax", 32, "elements", "nc_transpose", "publis
   "Largest side of a transpose on the Vector Engine">;
 def : MachineConst<"bnStatsMaxFree", 512, "elements", "bn_stats", "published",
   "Largest free size of one bn_stats">;
+def : MachineConst<"shuffleKeepRow", 255, "mask entry", "nc_stream_shuffle", "published",
+  "Entry of a shuffle mask that leaves the row of dst as it is">;
+def : MachineConst<"dmaTransposeRows", 16, "elements", "dma_transpose", "published",
+  "Leading extent a hardware-descriptor transpose works in">;
+def : MachineConst<"dmaTransposeMaxColumns", 128, "elements", "dma_transpose", "published",
+  "Largest last extent of a hardware-descriptor transpose">;
 def : MachineConst<"maxFreeDims", 4, "dims", "access patterns", "published",
   "Free dimensions one access pattern holds">;
 def : MachineConst<"maxRank", 5, "dims", "NkiTensor", "published", "Largest rank of a tensor or view">;
@@ -95,6 +101,9 @@ def UInt32 : DtypeRec<"uint32", "UInt32", 8, "ui32", 4, 0, 0, "unsigned">;
 // In the order of their numbers, which programs store: new ones come last.
 defvar AnyDtype = [Float32, BFloat16, Float16, Int32, UInt8, Int8, Int16, UInt16, UInt32];
 defvar FloatDtypes = [Float32, BFloat16, Float16];
+// What DMA transposes: elements of two and four bytes.
+defvar TransposeDtypes = [Float32, BFloat16, Float16, Int32, Int16, UInt16, UInt32];
+defvar PredicateDtypes = [UInt8, UInt16, UInt32];
 defvar OnChip = [Sbuf, Psum];
 
 def AluNone : AluOpRec<"none", 0, "the stage is absent", 0, 1, 0>;

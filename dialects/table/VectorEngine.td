@@ -351,4 +351,109 @@ def SelectReduceInst : Inst<0x3F, "select_reduce", [EngineVector]> {
   let idleLosesAccumulators = 1;
 }
 
+def Max8Inst : Inst<0x36, "max8", [EngineVector]> {
+  let cppName = "Max8";
+  let summary = "Find the eight largest values of each partition";
+  let description = [{
+    `dst[p, 0..7]` are the eight largest elements of `src[p, :]` in descending order, duplicates kept, rounded
+    once to dst's dtype. Elements compare in fp32; a NaN ranks above +Inf, and of equal elements the first
+    comes first.
+  }];
+  let example = "nisa.max8 dst=%o[0+128, 0: 1x8] src=%x[0+128, 0: 1x512]";
+  let operands = [Out<"dst", OnChip, AnyDtype, "P partitions x 8 elements", 8, 8>,
+                  In<"src", OnChip, AnyDtype, "P partitions x F elements", 8, 16384, 2>];
+  let rules = [Rule<"P-04", "samePartitions", "both operands use the same number of partitions">];
+  let costs = [Cost<"vector", 1, 1, 62, 150, 64, "max8 formula with measured overheads", "derived">];
+  let spec = "max8";
+  let isTileFunction = 1;
+}
+
+def TensorCopyPredicatedInst : Inst<0x37, "tensor_copy_predicated", [EngineVector]> {
+  let cppName = "TensorCopyPredicated";
+  let summary = "Copy the elements a predicate selects, keep the others";
+  let description = [{
+    Where `predicate[p, f]` is not 0 (with `reverse_pred`: where it is 0), `dst[p, f] = src[p, f]`, bit for bit.
+    Everywhere else dst keeps what it held. src is a tile of dst's dtype or, without the tile, the number
+    `imm_src`, rounded once to dst's dtype.
+  }];
+  let example = "nisa.tensor_copy_predicated dst=%o[0+128, 0: 1x512] src=%x[0+128, 0: 1x512] predicate=%m[0+128, 0: 1x512]";
+  let operands = [
+    InOut<"dst", OnChip, AnyDtype, "P partitions x F elements">,
+    TileOrNumber<"src", OnChip, AnyDtype, "imm_src", "P partitions x F elements of dst's dtype">,
+    In<"predicate", OnChip, PredicateDtypes, "P partitions x F elements; not 0 selects">];
+  let fields = [
+    FF64<"imm_src", "0", "the value when src is absent">,
+    FBool<"reverse_pred", "0 selects">];
+  let rules = [
+    Rule<"P-04", "samePartitions", "all operands use the same number of partitions">,
+    Rule<"P-05", "sameElements", "all operands hold the same number of elements a partition">,
+    Rule<"B-03", "oneInputInPsum", "at most one of src and predicate is in PSUM">,
+    Rule<"P-06", "sameStartPartition", "two SBUF inputs start at the same partition">,
+    Rule<"D-03", "movesBits", "dst and src have one dtype">];
+  let costs = [Cost<"vector", 1, 1, 69, 150, 64, "predicated copy formula, two streamed inputs as tensor_tensor", "derived">];
+  let spec = "tensor_copy_predicated";
+}
+
+def BnStatsInst : Inst<0x38, "bn_stats", [EngineVector]> {
+  let cppName = "BnStats";
+  let summary = "Count, mean and squared deviations of even and odd elements";
+  let description = [{
+    Elements of a partition are counted from 0 in the flattened free sequence. `dst[p, 0..2]` belong to the even
+    ones, `dst[p, 3..5]` to the odd ones: their count, their mean, and the sum of `(x - mean) * (x - mean)`. In
+    fp32, two passes: the sum from left to right divided by the count, then the squares from left to right. A
+    single element leaves the odd half empty: 0, 0, 0. Joined by bn_aggr.
+  }];
+  let example = "nisa.bn_stats dst=%s[0+128, 0: 1x6] data=%x[0+128, 0: 1x512]";
+  let operands = [Out<"dst", OnChip, AnyDtype, "P partitions x 6 elements", 6, 6>,
+                  In<"data", OnChip, AnyDtype, "P partitions x F elements", 1, 512>];
+  let rules = [Rule<"P-04", "samePartitions", "both operands use the same number of partitions">];
+  let costs = [Cost<"vector", 1, 1, 62, 150, 64, "bn_stats formula with measured overheads", "derived">];
+  let spec = "bn_stats";
+  let isTileFunction = 1;
+}
+
+def BnAggrInst : Inst<0x39, "bn_aggr", [EngineVector]> {
+  let cppName = "BnAggr";
+  let summary = "Join statistics into mean and variance";
+  let description = [{
+    A partition of data is a sequence of triples `(c, m, v)`: count, mean, sum of squared deviations, as bn_stats
+    writes two of. `dst[p, 0]` is the mean of all, `sum(c * m) / C` with `C = sum(c)`; `dst[p, 1]` is the population
+    variance, `(sum(v) + sum(c * (d * d))) / C` with `d = m - mean`. Every sum runs from left to right in fp32.
+    `C = 0` gives NaN.
+  }];
+  let example = "nisa.bn_aggr dst=%o[0+128, 0: 1x2] data=%s[0+128, 0: 1x12]";
+  let operands = [Out<"dst", OnChip, AnyDtype, "P partitions x 2 elements: mean, variance", 2, 2>,
+                  In<"data", OnChip, AnyDtype, "P partitions x 3 n elements">];
+  let rules = [
+    Rule<"P-04", "samePartitions", "both operands use the same number of partitions">,
+    Rule<"S-08", "statisticsTriples", "data is a sequence of triples">];
+  let costs = [Cost<"vector", 13, 3, 62, 150, 64, "bn_aggr formula with measured overheads", "derived">];
+  let spec = "bn_aggr";
+  let isTileFunction = 1;
+}
+
+def NcStreamShuffleInst : Inst<0x3A, "nc_stream_shuffle", [EngineVector]> {
+  let cppName = "NcStreamShuffle";
+  let summary = "Move rows inside each group of 32 partitions";
+  let description = [{
+    For every group q of 32 partitions, counted from the tile's own first one: `dst[32 q + i, :] =
+    src[32 q + mask[i], :]`, bit for bit; where `mask[i]` is 255, dst keeps that row. Entries for rows dst does
+    not have are ignored. All rows are read before any is written, so dst may be src.
+
+    The mask is stored four entries a word, the first in the lowest byte.
+  }];
+  let example = "nisa.nc_stream_shuffle dst=%o[0+128, 0: 1x512] src=%x[0+128, 0: 1x512] shuffle_mask=[0 0 0 0 0 0 0 0]";
+  let operands = [InOut<"dst", OnChip, AnyDtype, "rows x F elements">,
+                  In<"src", OnChip, AnyDtype, "rows x F elements of dst's dtype">];
+  let fields = [FWords<"shuffle_mask", 8, "32 bytes: the source row of each row, or 255">];
+  let rules = [
+    Rule<"P-05", "sameElements", "dst and src hold the same number of elements a partition">,
+    Rule<"D-03", "movesBits", "dst and src have one dtype">,
+    Rule<"P-06", "shuffleStart", "both start where the larger of them may">,
+    Rule<"V-01", "shuffleRows", "the mask names rows of src">];
+  let costs = [Cost<"vector", 1, 1, 62, 150, 64, "nc_stream_shuffle formula with measured overheads", "derived">];
+  let spec = "nc_stream_shuffle";
+  let crossesPartitions = 1;
+}
+
 #endif // KILN_TABLE_VECTORENGINE_TD

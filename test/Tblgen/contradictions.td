@@ -14,6 +14,11 @@
 // RUN: not kiln-tblgen -check -I %kiln_table -DWHOLE_IMMEDIATE %s 2>&1 | FileCheck %s --check-prefix=WHOLE-IMMEDIATE
 // RUN: not kiln-tblgen -check -I %kiln_table -DSHARED_IMMEDIATE %s 2>&1 | FileCheck %s --check-prefix=SHARED-IMMEDIATE
 // RUN: not kiln-tblgen -check -I %kiln_table -DWIDE_IMMEDIATE %s 2>&1 | FileCheck %s --check-prefix=WIDE-IMMEDIATE
+// RUN: not kiln-tblgen -check -I %kiln_table -DTILE_IMMEDIATE %s 2>&1 | FileCheck %s --check-prefix=TILE-IMMEDIATE
+// RUN: not kiln-tblgen -check -I %kiln_table -DKEEPS_INPUT %s 2>&1 | FileCheck %s --check-prefix=KEEPS-INPUT
+// RUN: not kiln-tblgen -check -I %kiln_table -DKEEPS_GENERATED %s 2>&1 | FileCheck %s --check-prefix=KEEPS-GENERATED
+// RUN: not kiln-tblgen -check -I %kiln_table -DHBM_ENGINE %s 2>&1 | FileCheck %s --check-prefix=HBM-ENGINE
+// RUN: not kiln-tblgen -check -I %kiln_table -DNO_RING %s 2>&1 | FileCheck %s --check-prefix=NO-RING
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_KIND %s 2>&1 | FileCheck %s --check-prefix=BAD-KIND
 // RUN: not kiln-tblgen -check -I %kiln_table -DNO_WORDS %s 2>&1 | FileCheck %s --check-prefix=NO-WORDS
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_CASE %s 2>&1 | FileCheck %s --check-prefix=BAD-CASE
@@ -123,11 +128,51 @@ def P : Probe<"probe"> {
 #endif
 
 #ifdef WIDE_IMMEDIATE
-// WIDE-IMMEDIATE: contradictions.td:[[#@LINE+2]]:5: error: instruction 'probe': operand 's' has an immediate but is no optional input column
+// WIDE-IMMEDIATE: contradictions.td:[[#@LINE+2]]:5: error: instruction 'probe': operand 's' has an immediate but is no optional input
 def WideScalar : In<"s", OnChip, AnyDtype, ""> { let immediate = "imm"; }
 def P : Probe<"probe"> {
   let operands = [WideScalar];
   let fields = [FF32<"imm", "0", "">];
+}
+#endif
+
+#ifdef TILE_IMMEDIATE
+// TILE-IMMEDIATE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': operand 's' is a tile or a number, which no tile function takes
+def P : Probe<"probe"> {
+  let operands = [TileOrNumber<"s", OnChip, AnyDtype, "imm", "">];
+  let fields = [FF32<"imm", "0", "">];
+  let isTileFunction = 1;
+}
+#endif
+
+#ifdef KEEPS_INPUT
+// KEEPS-INPUT: contradictions.td:[[#@LINE+2]]:5: error: instruction 'probe': operand 's' keeps old elements but is no output
+def Kept : In<"s", OnChip, AnyDtype, ""> { let keepsOld = 1; }
+def P : Probe<"probe"> {
+  let operands = [Kept];
+}
+#endif
+
+#ifdef KEEPS_GENERATED
+// KEEPS-GENERATED: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': operand 'd' keeps old elements: its handler, not a tile function, says which
+def P : Probe<"probe"> {
+  let operands = [InOut<"d", OnChip, AnyDtype, "">];
+  let isTileFunction = 1;
+}
+#endif
+
+#ifdef HBM_ENGINE
+// HBM-ENGINE: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': operand 's' lies in HBM, which only a transfer reaches
+def P : Probe<"probe"> {
+  let operands = [In<"s", [Sbuf, Hbm], AnyDtype, "">];
+}
+#endif
+
+#ifdef NO_RING
+// NO-RING: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe' is a transfer without a u32 field 'ring'
+def P : Probe<"probe"> {
+  let fields = [FF32<"ring", "0", "">];
+  let isTransfer = 1;
 }
 #endif
 

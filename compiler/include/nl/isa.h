@@ -171,11 +171,38 @@ struct Axes {
   }
 };
 
+/// The order of a transposed tensor's axes, `{1, 0}`; empty: the usual one of the rank.
+struct AxisOrder {
+  int64_t values[detail::maxRank] = {};
+  unsigned count = 0;
+  constexpr AxisOrder() = default;
+  constexpr AxisOrder(std::initializer_list<detail::Int> axes) {
+    for (detail::Int a : axes) {
+      if (count < detail::maxRank)
+        values[count] = a.value;
+      ++count;
+    }
+  }
+};
+
+/// The rows of a shuffle: 32 entries, each a row of a group of 32 partitions, or 255 to keep the
+/// row of dst.
+struct ShuffleMask {
+  std::vector<int64_t> rows;
+  ShuffleMask(std::initializer_list<detail::Int> entries) {
+    for (detail::Int e : entries)
+      rows.push_back(e.value);
+  }
+  template <detail::Integer T>
+  ShuffleMask(const std::vector<T> &entries) : rows(entries.begin(), entries.end()) {}
+};
+
 } // namespace nl
 
 namespace nisa {
 
-using nl::Axes, nl::Op, nl::Operand, nl::Pattern, nl::Scalar, nl::SrcLoc, nl::Tensor;
+using nl::AxisOrder, nl::Axes, nl::Op, nl::Operand, nl::Pattern, nl::Scalar, nl::ShuffleMask,
+    nl::SrcLoc, nl::Tensor;
 
 /// Engines of a NeuronCore; `unknown` lets the compiler pick the first one that can run the
 /// instruction.
@@ -208,13 +235,16 @@ namespace detail {
 /// One parameter of an instruction under the name the table has for it: a tile is an operand, an
 /// operator or a number is a field, a scalar is an operand with a field to fall back on.
 struct Argument {
-  enum class Kind : uint8_t { Tile, Operator, Number, Scalar };
+  enum class Kind : uint8_t { Tile, Operator, Number, Scalar, Pattern };
   Argument(const char *name, const Tensor &tile) : name(name), kind(Kind::Tile), tile(&tile) {}
   Argument(const char *name, const Op &op) : name(name), kind(Kind::Operator), op(op) {}
   template <class T>
     requires(std::is_arithmetic_v<T> || std::is_enum_v<T>)
   Argument(const char *name, T number)
       : name(name), kind(Kind::Number), number(static_cast<double>(number)) {}
+  /// Up to four pairs, outermost first.
+  Argument(const char *name, const nl::Pattern &pattern)
+      : name(name), kind(Kind::Pattern), pattern(&pattern) {}
   /// A scalar that the instruction needs, or may do without.
   Argument(const char *name, const Operand &scalar, bool isNeeded = true)
       : name(name), kind(Kind::Scalar), isNeeded(isNeeded), scalar(&scalar) {}
@@ -227,6 +257,7 @@ struct Argument {
   bool isNeeded = false;
   const Tensor *tile = nullptr;
   const Operand *scalar = nullptr;
+  const nl::Pattern *pattern = nullptr;
   Op op; ///< the operator, or the one whose scalar this is
   double number = 0;
 };
@@ -578,6 +609,87 @@ inline void select_reduce(const SelectReduce &args, SrcLoc loc = SrcLoc::current
                  loc);
 }
 
+/// Operands of max8.
+struct Max8 {
+  Tensor dst; ///< P partitions x 8 elements
+  Tensor src; ///< P partitions x 8 to 16384 elements
+};
+/// dst = the eight largest elements of each partition of src, descending; NaN ranks above +Inf.
+/// Runs on the Vector Engine. Checks P-04, S-06, S-08.
+inline void max8(const Max8 &args, SrcLoc loc = SrcLoc::current()) {
+  detail::record("max8", {{"dst", args.dst}, {"src", args.src}}, loc);
+}
+inline void max8(const Tensor &dst, const Tensor &src, SrcLoc loc = SrcLoc::current()) {
+  max8(Max8{.dst = dst, .src = src}, loc);
+}
+
+/// Operands of tensor_copy_predicated.
+struct TensorCopyPredicated {
+  Tensor dst;                ///< P partitions x F elements
+  Operand src;               ///< a tile of dst's dtype, P partitions x F elements, or a number
+  Tensor predicate;          ///< P partitions x F elements of uint8, uint16 or uint32
+  bool reverse_pred = false; ///< select where the predicate is 0
+};
+/// dst = src where the predicate is not 0, bits unchanged; elsewhere dst keeps what it held. A
+/// number is rounded to dst's dtype. Not both src and predicate in PSUM; in SBUF they start at the
+/// same partition. Runs on the Vector Engine. Checks B-03, D-03, D-11, P-04, P-05, P-06.
+inline void tensor_copy_predicated(const TensorCopyPredicated &args,
+                                   SrcLoc loc = SrcLoc::current()) {
+  detail::record("tensor_copy_predicated",
+                 {{"dst", args.dst},
+                  {"src", args.src},
+                  {"predicate", args.predicate},
+                  {"reverse_pred", args.reverse_pred}},
+                 loc);
+}
+inline void tensor_copy_predicated(const Tensor &dst, const Operand &src, const Tensor &predicate,
+                                   SrcLoc loc = SrcLoc::current()) {
+  tensor_copy_predicated(TensorCopyPredicated{.dst = dst, .src = src, .predicate = predicate}, loc);
+}
+
+/// Operands of bn_stats.
+struct BnStats {
+  Tensor dst;  ///< P partitions x 6 elements
+  Tensor data; ///< P partitions x 1 to 512 elements
+};
+/// dst = count, mean and sum of squared deviations of the even elements of each partition, then of
+/// the odd ones, in float32. Runs on the Vector Engine. Checks P-04, S-08.
+inline void bn_stats(const BnStats &args, SrcLoc loc = SrcLoc::current()) {
+  detail::record("bn_stats", {{"dst", args.dst}, {"data", args.data}}, loc);
+}
+inline void bn_stats(const Tensor &dst, const Tensor &data, SrcLoc loc = SrcLoc::current()) {
+  bn_stats(BnStats{.dst = dst, .data = data}, loc);
+}
+
+/// Operands of bn_aggr.
+struct BnAggr {
+  Tensor dst;  ///< P partitions x 2 elements: mean and variance
+  Tensor data; ///< P partitions x 3 n elements: what n / 2 bn_stats wrote, side by side
+};
+/// dst = mean and population variance of everything the triples of data describe. Runs on the
+/// Vector Engine. Checks P-04, S-08.
+inline void bn_aggr(const BnAggr &args, SrcLoc loc = SrcLoc::current()) {
+  detail::record("bn_aggr", {{"dst", args.dst}, {"data", args.data}}, loc);
+}
+inline void bn_aggr(const Tensor &dst, const Tensor &data, SrcLoc loc = SrcLoc::current()) {
+  bn_aggr(BnAggr{.dst = dst, .data = data}, loc);
+}
+
+/// Operands of nc_stream_shuffle.
+struct NcStreamShuffle {
+  Tensor dst;               ///< rows x F elements
+  Tensor src;               ///< rows x F elements of dst's dtype
+  ShuffleMask shuffle_mask; ///< 32 rows of a group, or 255 to keep the row of dst
+};
+/// In every group of 32 partitions, counted from each tile's first: row i of dst = row mask[i] of
+/// src, bits unchanged; 255 leaves the row. A mask of zeros repeats the first row. dst may be src.
+/// Runs on the Vector Engine. Checks D-03, P-05, P-06, V-01.
+void nc_stream_shuffle(const NcStreamShuffle &args, SrcLoc loc = SrcLoc::current());
+inline void nc_stream_shuffle(const Tensor &dst, const Tensor &src, const ShuffleMask &shuffle_mask,
+                              SrcLoc loc = SrcLoc::current()) {
+  nc_stream_shuffle(NcStreamShuffle{.dst = dst, .src = src, .shuffle_mask = shuffle_mask}, loc);
+}
+
 //---- GpSimd Engine ------------------------------------------------------===//
 
 /// Operands of iota.
@@ -599,6 +711,31 @@ inline void iota(const Tensor &dst, const Pattern &pattern, int64_t offset = 0,
        loc);
 }
 
+/// Operands of affine_select.
+struct AffineSelect {
+  Tensor dst;      ///< SBUF, P partitions x F elements
+  Pattern pattern; ///< up to four [step, num] pairs, outermost first; their nums multiply to F
+  int64_t channel_multiplier; ///< added for each partition
+  Tensor on_true_tile;        ///< SBUF, P partitions x F elements
+  double on_false_value;      ///< float32
+  Op cmp_op = nl::equal;      ///< a comparison
+  int64_t offset = 0;         ///< value at position 0
+};
+/// Where `cmp_op(offset + p * channel_multiplier + sum of step * i, 0)` holds, dst = on_true_tile;
+/// elsewhere on_false_value. The sum is int32, as in iota. dst may be on_true_tile. Runs on GpSimd.
+/// Checks B-05, B-07, P-04, P-05.
+inline void affine_select(const AffineSelect &args, SrcLoc loc = SrcLoc::current()) {
+  detail::record("affine_select",
+                 {{"dst", args.dst},
+                  {"pattern", args.pattern},
+                  {"channel_multiplier", args.channel_multiplier},
+                  {"on_true_tile", args.on_true_tile},
+                  {"on_false_value", args.on_false_value},
+                  {"cmp_op", args.cmp_op},
+                  {"offset", args.offset}},
+                 loc);
+}
+
 //---- DMA ----------------------------------------------------------------===//
 
 /// Operands of dma_copy.
@@ -614,6 +751,22 @@ struct DmaCopy {
 void dma_copy(const DmaCopy &args, SrcLoc loc = SrcLoc::current());
 inline void dma_copy(const Tensor &dst, const Tensor &src, SrcLoc loc = SrcLoc::current()) {
   dma_copy(DmaCopy{.dst = dst, .src = src}, loc);
+}
+
+/// Operands of dma_transpose.
+struct DmaTranspose {
+  Tensor dst;          ///< SBUF; the permuted shape of src, its rank included
+  Tensor src;          ///< SBUF or HBM, rank 2 to 4, dst's dtype of 2 or 4 bytes
+  AxisOrder axes = {}; ///< (1, 0), (2, 1, 0) or (3, 1, 2, 0); empty: the one of src's rank
+  nisa::dge_mode dge_mode = nisa::dge_mode::unknown; ///< who builds the descriptors; not swdge
+  nisa::oob_mode oob_mode = nisa::oob_mode::error;   ///< what a run-time index out of range does
+};
+/// dst = src with its first and last dims swapped, bits unchanged: the way to bring columns of an
+/// HBM tensor to partitions. hwdge takes few shapes of 16-bit elements. Checks B-04, D-03, S-10,
+/// V-09.
+void dma_transpose(const DmaTranspose &args, SrcLoc loc = SrcLoc::current());
+inline void dma_transpose(const Tensor &dst, const Tensor &src, SrcLoc loc = SrcLoc::current()) {
+  dma_transpose(DmaTranspose{.dst = dst, .src = src}, loc);
 }
 
 } // namespace nisa

@@ -52,9 +52,24 @@ const Row &rowOf(std::string_view mnemonic) {
   return rows[desc - isa::instructions().data()];
 }
 
-void setField(Emitter &e, const isa::FieldDesc &field, const detail::Argument &argument) {
+/// Pairs of a pattern field, padded with [0, 1].
+void setPattern(Emitter &e, std::string_view mnemonic, unsigned word, const nl::Pattern &pattern) {
+  if (e.usable() && (pattern.size() > isa::kMaxFreeDims || pattern.empty()))
+    e.fault("S-06", text("the pattern of ", mnemonic, " has ", pattern.size(),
+                         " pairs, an instruction holds 1 to ", isa::kMaxFreeDims));
+  for (unsigned i = 0; e.usable() && i < isa::kMaxFreeDims; ++i) {
+    bool given = i < pattern.size();
+    e.word(word + 2 * i, given ? pattern[i].step.value : 0);
+    e.word(word + 2 * i + 1, given ? pattern[i].num.value : 1);
+  }
+}
+
+void setField(Emitter &e, std::string_view mnemonic, const isa::FieldDesc &field,
+              const detail::Argument &argument) {
   using isa::FieldKind;
-  if (argument.kind == detail::Argument::Kind::Operator) {
+  if (argument.kind == detail::Argument::Kind::Pattern) {
+    setPattern(e, mnemonic, field.word, *argument.pattern);
+  } else if (argument.kind == detail::Argument::Kind::Operator) {
     // An operator field takes the ALU's operators or the Scalar Engine's functions.
     if (isa::nameOf(field.cases, 0) == isa::nameOf(isa::actFnCases(), 0))
       e.function(field.word, argument.op, field.name);
@@ -80,8 +95,8 @@ void setScalar(Emitter &e, const isa::InstDesc &desc, unsigned operand,
   if (!e.usable() || !(argument.isNeeded ||
                        (isOfStage && !isa::info(static_cast<isa::AluOp>(argument.op.alu)).isUnary)))
     return;
-  std::string help =
-      text("give ", argument.name, " a number, or a tile with one value per partition");
+  std::string help = text("give ", argument.name, " a number, or a tile",
+                          desc.operands[operand].isColumn ? " with one value per partition" : "");
   if (isOfStage)
     e.fault("D-08", text("nl::", argument.op.name, " of ", desc.mnemonic, " needs ", argument.name),
             help);
@@ -110,7 +125,7 @@ void detail::record(const char *mnemonic, std::initializer_list<Argument> argume
     else if (isScalar)
       setScalar(e, row.desc, static_cast<unsigned>(operand), argument);
     else
-      setField(e, *field, argument);
+      setField(e, mnemonic, *field, argument);
   }
   e.record();
 }
@@ -330,16 +345,41 @@ void iota(const Iota &args, SrcLoc loc) {
   using Place = isa::IotaArgs;
   Emitter e(row, loc);
   e.operand(Place::dst, args.dst);
-  if (e.usable() && (args.pattern.size() > isa::kMaxFreeDims || args.pattern.empty()))
-    e.fault("S-06", text("the pattern of iota has ", args.pattern.size(),
-                         " pairs, an instruction holds 1 to ", isa::kMaxFreeDims));
-  for (unsigned i = 0; e.usable() && i < isa::kMaxFreeDims; ++i) {
-    bool given = i < args.pattern.size();
-    e.word(pattern + 2 * i, given ? args.pattern[i].step.value : 0);
-    e.word(pattern + 2 * i + 1, given ? args.pattern[i].num.value : 1);
-  }
+  setPattern(e, "iota", pattern, args.pattern);
   e.word(offset, args.offset);
   e.word(multiplier, args.channel_multiplier);
+  e.record();
+}
+
+//---- nc_stream_shuffle --------------------------------------------------===//
+
+void nc_stream_shuffle(const NcStreamShuffle &args, SrcLoc loc) {
+  static const Row row(isa::Opcode::NcStreamShuffle);
+  static const unsigned mask = row.word("shuffle_mask");
+  constexpr size_t entries = isa::machine.partitionQuadrant, perWord = sizeof(uint32_t);
+  using Place = isa::NcStreamShuffleArgs;
+  Emitter e(row, loc);
+  e.operand(Place::dst, args.dst);
+  e.operand(Place::src, args.src);
+  const std::vector<int64_t> &rows = args.shuffle_mask.rows;
+  if (e.usable() && rows.size() != entries)
+    e.fault("V-01",
+            text("shuffle_mask has ", rows.size(), " entries, it needs ", entries,
+                 ": one for each row of a group of partitions"),
+            text("repeat ", isa::machine.shuffleKeepRow, " for the rows dst keeps"));
+  std::vector<int64_t> words(entries / perWord);
+  for (size_t i = 0; e.usable() && i < entries; ++i) {
+    // Larger numbers do not fit an entry; those that fit are the table's business.
+    if (rows[i] < 0 || rows[i] > isa::machine.shuffleKeepRow)
+      e.fault("V-01",
+              text("shuffle_mask[", i, "] is ", rows[i], "; rows of a group are 0 to ", entries - 1,
+                   ", and ", isa::machine.shuffleKeepRow, " keeps the row of dst"),
+              "use a row of the group");
+    else
+      words[i / perWord] |= rows[i] << 8 * (i % perWord);
+  }
+  for (size_t w = 0; w < words.size(); ++w)
+    e.word(mask + static_cast<unsigned>(w), words[w]);
   e.record();
 }
 
@@ -353,6 +393,71 @@ void dma_copy(const DmaCopy &args, SrcLoc loc) {
   e.engine(args.engine);
   e.transferOperand(Place::dst, args.dst, args.src);
   e.transferOperand(Place::src, args.src, args.dst);
+  e.word(dgeMode, static_cast<int64_t>(args.dge_mode));
+  e.word(oobMode, static_cast<int64_t>(args.oob_mode));
+  e.record();
+}
+
+namespace {
+
+/// "(1, 0)".
+template <class Values>
+std::string listText(const Values &values, size_t count) {
+  std::string out;
+  for (size_t i = 0; i < count; ++i)
+    out += text(i ? ", " : "", values[i]);
+  return "(" + out + ")";
+}
+
+/// src's axes in the order of a transpose's result: the last, the middle ones, the first.
+std::vector<int64_t> transposedAxes(int64_t rank) {
+  std::vector<int64_t> axes;
+  for (int64_t i = 0; i < rank; ++i)
+    axes.push_back(i == 0 ? rank - 1 : i == rank - 1 ? 0 : i);
+  return axes;
+}
+
+/// dst has the permuted shape of src, and the axes are the ones of its rank.
+void checkTranspose(Emitter &e, const DmaTranspose &args) {
+  using Place = isa::DmaTransposeArgs;
+  const int64_t rank = args.src.rank();
+  if (rank < 2 || rank > isa::kMaxFreeDims)
+    return e.fault("S-10",
+                   text(e.describe(Place::src), " has rank ", rank,
+                        ", dma_transpose takes rank 2 to ", isa::kMaxFreeDims),
+                   "reshape it, or transpose parts of it");
+  const std::vector<int64_t> axes = transposedAxes(rank);
+  const bool isUsual =
+      args.axes.count == axes.size() && std::equal(axes.begin(), axes.end(), args.axes.values);
+  if (args.axes.count != 0 && !isUsual)
+    return e.fault("S-10",
+                   text("axes of dma_transpose are ",
+                        listText(args.axes.values, std::min(args.axes.count, nl::detail::maxRank)),
+                        ", a rank-", rank, " src takes ", listText(axes, axes.size())),
+                   "permute the view of src first");
+  const nl::Shape from = args.src.shape(), to = args.dst.shape();
+  std::vector<int64_t> wanted, found(to.begin(), to.end());
+  for (int64_t axis : axes)
+    wanted.push_back(from[static_cast<size_t>(axis)]);
+  if (found != wanted)
+    e.fault("S-10",
+            text(e.describe(Place::dst), " must be the permuted src shape ",
+                 listText(wanted, wanted.size()), ", got ", listText(found, found.size())),
+            "declare it with that shape, or reshape the view");
+}
+
+} // namespace
+
+void dma_transpose(const DmaTranspose &args, SrcLoc loc) {
+  static const Row row(isa::Opcode::DmaTranspose);
+  static const unsigned dgeMode = row.word("dge_mode"), oobMode = row.word("oob_mode");
+  using Place = isa::DmaTransposeArgs;
+  Emitter e(row, loc);
+  // The last dim of src is told apart by its place, so the dims stay as the author sees them.
+  e.operand(Place::dst, args.dst, FreeDims::Keep);
+  e.operand(Place::src, args.src, FreeDims::Keep);
+  if (e.usable())
+    checkTranspose(e, args);
   e.word(dgeMode, static_cast<int64_t>(args.dge_mode));
   e.word(oobMode, static_cast<int64_t>(args.oob_mode));
   e.record();

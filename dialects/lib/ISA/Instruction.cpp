@@ -52,7 +52,7 @@ const InstDesc *findInstruction(std::string_view mnemonic) {
 
 unsigned mainInput(const InstDesc &desc) {
   for (unsigned i = 0; i < desc.operands.size(); ++i)
-    if (const OperandDesc &op = desc.operands[i]; !op.isOutput && !op.isColumn)
+    if (const OperandDesc &op = desc.operands[i]; !op.isOutput && !op.isColumn && !op.isOptional)
       return i;
   return 0;
 }

@@ -36,7 +36,10 @@ struct Operand {
 //--------------------------------------------------------------------------------------===//
 
 void reportTransferMemory(const Operand &op) {
-  if (op.desc.isOutput)
+  if (!op.onChip())
+    op.fault("B-04", text(op.view.desc.mnemonic, " writes SBUF, ", op.name(), " is an HBM tensor"),
+             "write to an SBUF tile, then dma_copy that to HBM");
+  else if (op.desc.isOutput)
     op.fault("B-04", text("DMA has no path to PSUM, ", op.name(), " is in PSUM"),
              "dma_copy to an SBUF tile, then tensor_copy that to PSUM");
   else
@@ -107,6 +110,11 @@ bool checkDtype(const Operand &op) {
              text("a ", op.desc.name, " tile must be ", allowedDtypes(op.desc), ", ", op.name(),
                   " is ", found),
              text("cast it to ", allowedDtypes(op.desc), " with tensor_copy"));
+  else if (op.desc.name == "predicate")
+    op.fault("D-11",
+             text(op.view.desc.mnemonic, " needs a ", allowedDtypes(op.desc), " predicate, ",
+                  op.name(), " is ", found),
+             "produce it with a comparison into uint8");
   else if (tensorEngine && op.desc.isOutput)
     op.fault("D-02", text("PSUM accumulates float32 on trn2, ", op.name(), " is ", found),
              "convert in the copy that evacuates PSUM");
@@ -364,12 +372,7 @@ bool checkOperand(const Operand &op) {
 
 } // namespace
 
-bool isTransfer(const InstDesc &desc) {
-  for (const OperandDesc &operand : desc.operands)
-    if (operand.allows(Memory::Hbm))
-      return true;
-  return false;
-}
+bool isTransfer(const InstDesc &desc) { return desc.isTransfer; }
 
 bool checkOperands(const InstView &view, const RuleSink &sink) {
   bool usable = true, transfer = isTransfer(view.desc);

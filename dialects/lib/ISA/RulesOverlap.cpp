@@ -79,7 +79,7 @@ bool meet(const std::vector<Run> &a, const std::vector<Run> &b) {
 void dmaOverlap(const InstView &view, std::string_view id, const RuleSink &sink) {
   const Access &dst = view.access(DmaCopyArgs::dst), &src = view.access(DmaCopyArgs::src);
   // The same elements onto themselves are read before they are written, each by one engine.
-  if (dst.tensor != src.tensor || dst == src)
+  if (dst.tensor != src.tensor || (dst == src && !view.desc.crossesPartitions))
     return;
   const TensorView &tensor = view.tensors[DmaCopyArgs::dst];
   const Run to = hullOf(dst, tensor), from = hullOf(src, tensor);

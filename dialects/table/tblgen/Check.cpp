@@ -68,6 +68,28 @@ void checkOperands(const Record *inst, StringSet<> &names) {
   }
 }
 
+/// What only some kinds of rows may have.
+void checkKind(const Record *inst) {
+  const bool isTransfer = inst->getValueAsBit("isTransfer");
+  for (const Record *op : inst->getValueAsListOfDefs("operands")) {
+    std::string where = title(inst) + ": operand '" + op->getValueAsString("name").str() + "'";
+    if (op->getValueAsBit("keepsOld") && !op->getValueAsBit("isOutput"))
+      PrintFatalError(inst->getLoc(), where + " keeps old elements but is no output");
+    if (op->getValueAsBit("keepsOld") && inst->getValueAsBit("isTileFunction"))
+      PrintFatalError(inst->getLoc(),
+                      where + " keeps old elements: its handler, not a tile function, says which");
+    for (const Record *memory : op->getValueAsListOfDefs("memories"))
+      if (memory->getName() == "Hbm" && !isTransfer)
+        PrintFatalError(inst->getLoc(), where + " lies in HBM, which only a transfer reaches");
+  }
+  if (!isTransfer)
+    return;
+  for (const Record *f : inst->getValueAsListOfDefs("fields"))
+    if (f->getValueAsString("name") == "ring" && f->getValueAsString("kind") == "u32")
+      return;
+  PrintFatalError(inst->getLoc(), title(inst) + " is a transfer without a u32 field 'ring'");
+}
+
 /// A scalar operand is an optional column with a real field to fall back on.
 void checkImmediates(const Record *inst) {
   std::map<StringRef, StringRef> owners; ///< operand of each immediate
@@ -76,9 +98,11 @@ void checkImmediates(const Record *inst) {
     if (immediate.empty())
       continue;
     std::string where = title(inst) + ": operand '" + name.str() + "'";
-    if (!op->getValueAsBit("isOptional") || !op->getValueAsBit("isColumn") ||
-        op->getValueAsBit("isOutput"))
-      PrintFatalError(inst->getLoc(), where + " has an immediate but is no optional input column");
+    if (!op->getValueAsBit("isOptional") || op->getValueAsBit("isOutput"))
+      PrintFatalError(inst->getLoc(), where + " has an immediate but is no optional input");
+    if (!op->getValueAsBit("isColumn") && inst->getValueAsBit("isTileFunction"))
+      PrintFatalError(inst->getLoc(),
+                      where + " is a tile or a number, which no tile function takes");
     const Record *field = nullptr;
     for (const Record *f : inst->getValueAsListOfDefs("fields"))
       if (f->getValueAsString("name") == immediate)
@@ -271,6 +295,7 @@ void checkTable(const RecordKeeper &records) {
     }
     checkImmediates(inst);
     checkAccumulators(inst, records);
+    checkKind(inst);
     checkRules(inst, catalogue);
     checkCosts(inst);
   }

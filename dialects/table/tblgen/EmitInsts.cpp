@@ -81,10 +81,11 @@ void emitOperandDescs(raw_ostream &os, const Record *inst) {
   os << "static constexpr OperandDesc k" << cpp << "Operands[] = {\n";
   for (const Record *op : operands)
     os << "    {" << quoted(op->getValueAsString("name")) << ", " << flag(op, "isOutput") << ", "
-       << flag(op, "isOptional") << ", " << flag(op, "isColumn") << ", " << bits(op, "memories")
-       << ", " << bits(op, "dtypes") << ", " << op->getValueAsInt("minElements") << ", "
-       << op->getValueAsInt("maxElements") << ", " << op->getValueAsInt("maxDims") << ", "
-       << immediateIndex(inst, op) << ", " << quoted(op->getValueAsString("doc")) << "},\n";
+       << flag(op, "isOptional") << ", " << flag(op, "isColumn") << ", " << flag(op, "keepsOld")
+       << ", " << bits(op, "memories") << ", " << bits(op, "dtypes") << ", "
+       << op->getValueAsInt("minElements") << ", " << op->getValueAsInt("maxElements") << ", "
+       << op->getValueAsInt("maxDims") << ", " << immediateIndex(inst, op) << ", "
+       << quoted(op->getValueAsString("doc")) << "},\n";
   os << "};\n";
 }
 
@@ -251,7 +252,9 @@ void emitInstDescs(raw_ostream &os, const RecordKeeper &records) {
        << ", " << spanOf(inst, "operands", "Operands") << ", " << spanOf(inst, "fields", "Fields")
        << ", " << spanOf(inst, "rules", "Rules") << ", " << spanOf(inst, "costs", "Costs") << ", "
        << quoted(inst->getValueAsString("spec")) << ", " << flag(inst, "isInternal") << ", "
-       << accumulatorExpr(inst, records) << "},\n";
+       << accumulatorExpr(inst, records) << ", "
+
+       << flag(inst, "isTransfer") << ", " << flag(inst, "crossesPartitions") << "},\n";
   os << "};\n";
 }
 

@@ -45,6 +45,7 @@ void emitInstruction(raw_ostream &os, const Record *inst) {
     for (const Record *op : operands)
       os << "| `" << op->getValueAsString("name") << "` | "
          << (op->getValueAsBit("isOutput") ? "out" : "in")
+         << (op->getValueAsBit("keepsOld") ? ", keeps the rest" : "")
          << (op->getValueAsBit("isOptional") ? ", optional" : "")
          << (op->getValueAsBit("isColumn") ? ", [P, 1]" : "") << fallback(op) << sizes(op) << " | "
          << names(op->getValueAsListOfDefs("memories")) << " | "

@@ -64,7 +64,9 @@ private:
                                : mayOverlap(everywhere(op, a), everywhere(op, b));
   }
   void findStaging(Operation &op);
-  uint32_t planTransfer(const Operation &op, const isa::DmaCopyArgs &args);
+  uint32_t planTransfer(const Operation &op, uint32_t ring);
+  void planCopy(TransferPlan &plan);
+  void planTranspose(TransferPlan &plan);
 
   Image &image;
   // Of the stream at hand:
@@ -143,7 +145,7 @@ Place Decoder::everywhere(const Operation &op, unsigned i) const {
 /// is written, unless both are the same elements in every iteration: then each
 /// is read before it is written anyway.
 void Decoder::findStaging(Operation &op) {
-  const bool isElementwise = op.opcode != isa::Opcode::NcTranspose;
+  const bool isElementwise = !op.desc().crossesPartitions;
   for (unsigned out = 0; out < op.operands; ++out) {
     if (!(op.outputs >> out & 1))
       continue;
@@ -154,13 +156,25 @@ void Decoder::findStaging(Operation &op) {
   }
 }
 
-uint32_t Decoder::planTransfer(const Operation &op, const isa::DmaCopyArgs &args) {
-  TransferPlan plan;
-  plan.dst = op.places[isa::DmaCopyArgs::dst];
-  plan.src = op.places[isa::DmaCopyArgs::src];
-  plan.ring = args.ring;
-  plan.isStaged = mayMeet(op, isa::DmaCopyArgs::dst, isa::DmaCopyArgs::src);
+/// Calls `fn(more, count)` for the row counts a share may have.
+template <typename Fn>
+static void forEachShareSize(uint32_t rows, const Fn &fn) {
+  for (unsigned more : {0, 1})
+    if (const uint32_t count = rows / uint32_t(machine.dmaEngines) + more;
+        count > 0 && count <= rows)
+      fn(more, count);
+}
 
+void Decoder::planTranspose(TransferPlan &plan) {
+  plan.rows = plan.dst.shape().rows;
+  plan.blocks = plan.src.shape().elements / plan.rows;
+  forEachShareSize(plan.rows, [&](unsigned more, uint32_t count) {
+    plan.dstRows[more] = image.layout.patternOfRows(plan.dst, count);
+    plan.srcRows[more] = image.layout.patternOfColumns(plan.src, plan.rows, count);
+  });
+}
+
+void Decoder::planCopy(TransferPlan &plan) {
   const uint32_t dstRows = plan.dst.shape().rows, srcRows = plan.src.shape().rows;
   plan.rows = plan.dst.onChip ? dstRows : plan.src.onChip ? srcRows : std::max(dstRows, srcRows);
   plan.rowElements = plan.dst.shape().elements * dstRows / plan.rows;
@@ -177,13 +191,22 @@ uint32_t Decoder::planTransfer(const Operation &op, const isa::DmaCopyArgs &args
       plan.isByRows = false;
   }
   if (plan.isByRows)
-    for (unsigned more : {0, 1}) {
-      const uint32_t count = plan.rows / uint32_t(machine.dmaEngines) + more;
-      if (count == 0 || count > plan.rows)
-        continue;
+    forEachShareSize(plan.rows, [&](unsigned more, uint32_t count) {
       plan.dstRows[more] = image.layout.patternOfRows(plan.dst, count);
       plan.srcRows[more] = image.layout.patternOfRows(plan.src, count);
-    }
+    });
+}
+
+uint32_t Decoder::planTransfer(const Operation &op, uint32_t ring) {
+  TransferPlan plan;
+  plan.dst = op.places[kTransferDst];
+  plan.src = op.places[kTransferSrc];
+  plan.ring = ring;
+  plan.isStaged = mayMeet(op, kTransferDst, kTransferSrc);
+  if (op.opcode == isa::Opcode::DmaTranspose)
+    planTranspose(plan);
+  else
+    planCopy(plan);
   image.transfers.push_back(plan);
   return uint32_t(image.transfers.size() - 1);
 }
@@ -219,12 +242,14 @@ Status Decoder::decodeStream(const Stream &stream) {
       if (desc.operands[i].isOutput && inst.operands[i].present())
         op.outputs |= 1u << i;
     op.notesOwnWrites = inst.opcode == isa::Opcode::NcMatmul;
+    for (const isa::OperandDesc &operand : desc.operands)
+      op.notesOwnWrites |= operand.keepsOld;
     op.sync = record->sync;
     op.index = uint32_t(operations.size());
     op.order = record->order;
     op.location = record->location;
-    if (inst.opcode == isa::Opcode::DmaCopy)
-      op.transfer = planTransfer(op, op.argsAs<isa::DmaCopyArgs>());
+    if (desc.isTransfer)
+      op.transfer = planTransfer(op, uint32_t(inst.word("ring")));
     else
       findStaging(op);
     if (op.isLoopEdge())

@@ -70,9 +70,16 @@ struct Operation {
 
 //---- transfers ----------------------------------------------------------===//
 
-/// How a dma_copy is cut into shares: `rows` rows, of which engine k of n moves
-/// [k * rows / n, (k + 1) * rows / n). They are the partitions of dst if it is
-/// on chip, else of src if that is, else the rows of whichever has more.
+/// Operands of every transfer.
+inline constexpr unsigned kTransferDst = 0, kTransferSrc = 1;
+static_assert(isa::DmaCopyArgs::dst == kTransferDst && isa::DmaCopyArgs::src == kTransferSrc &&
+              isa::DmaTransposeArgs::dst == kTransferDst &&
+              isa::DmaTransposeArgs::src == kTransferSrc);
+
+/// How a transfer is cut into shares: `rows` rows, of which engine k of n moves
+/// [k * rows / n, (k + 1) * rows / n). Of a copy they are the partitions of dst if it is
+/// on chip, else of src if that is, else the rows of whichever has more; of a transpose they are
+/// the partitions of dst, which are the columns of src.
 struct TransferPlan {
   Place dst, src;
   uint32_t ring = 0;
@@ -81,11 +88,13 @@ struct TransferPlan {
   /// Both sides have `rows` rows: a share is rows of each. Otherwise elements
   /// are paired one by one.
   bool isByRows = false;
+  /// A transpose: blocks of columns in a row of src. 0: a copy.
+  int64_t blocks = 0;
   /// The sides may share bytes: a share is read as a whole before it is
   /// written.
   bool isStaged = false;
   /// Patterns of a share of floor(rows / n) and of one more rows, when
-  /// isByRows; null for 0 rows.
+  /// isByRows or a transpose; null for 0 rows.
   std::array<const Pattern *, 2> dstRows{}, srcRows{};
 };
 

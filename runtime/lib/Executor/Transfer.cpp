@@ -1,64 +1,22 @@
-//===- Transfer.cpp - shares of a dma_copy ----------------------------------------------------===//
+//===- Transfer.cpp - shares of a transfer ----------------------------------------------------===//
 //
-// A share moves as rows where both sides have the same rows. Where they have
+// A share of a copy moves as rows where both sides have the same rows. Where they have
 // not (a one-dimensional HBM tensor that no pattern cuts into partitions, or
 // two partition windows of different height), it moves as pieces: maximal
-// stretches that are one run on both sides.
+// stretches that are one run on both sides. A share of a transpose is partitions of dst and columns
+// of src.
 //
 //===------------------------------------------------------------------------------------------===//
 
 #include "Core.h"
 #include "Diagnose.h"
+#include "Pieces.h"
 #include "kilnrt/Semantics/Copy.h"
 
 #include <algorithm>
 
 using namespace kilnrt;
 using isa::machine;
-
-namespace {
-
-/// One run of a place, as a place.
-struct Piece {
-  Pattern pattern;
-  Place place;
-  Piece() = default;
-  Piece(const Piece &) = delete; // place points into pattern
-};
-
-} // namespace
-
-/// Elements of `place` from flat position `position` to the end of their
-/// innermost run.
-static int64_t runLength(const Place &place, int64_t position) {
-  return place.shape().innerNum() - position % place.shape().innerNum();
-}
-
-/// Makes `piece` the `count` elements of `place` from flat position `position`
-/// on; they lie in one run.
-static void cutPiece(const Place &place, int64_t position, int64_t count, Piece &piece) {
-  const TileShape &shape = place.shape();
-  const int64_t row = position / shape.elements;
-  int64_t rest = position % shape.elements;
-  int64_t offset = place.onChip ? 0 : row * shape.rowStep;
-  for (unsigned i = shape.rank; i > 0; --i) {
-    offset += rest % shape.num[i - 1] * shape.step[i - 1];
-    rest /= shape.num[i - 1];
-  }
-  piece.pattern.shape = shape;
-  piece.pattern.shape.rank = 1;
-  piece.pattern.shape.rows = 1;
-  piece.pattern.shape.elements = count;
-  piece.pattern.shape.num = {count};
-  piece.pattern.shape.step = {shape.innerStep()};
-  piece.pattern.runs = piece.pattern.shape.asBytes();
-
-  piece.place = place;
-  piece.place.pattern = &piece.pattern;
-  piece.place.partition += place.onChip ? uint32_t(row) : 0;
-  piece.place.byte += offset;
-  piece.place.whole = false;
-}
 
 /// Calls `fn(position, count)` for each stretch of [first, end) that is one run
 /// on both sides.
@@ -81,33 +39,37 @@ Status Core::executeShare(const Operation &op, RowRange range) {
   if (!op.shifts)
     return moveShare(op, plan, range);
   TransferPlan here = plan;
-  here.dst = shifted(plan.dst, shiftOf(op, isa::DmaCopyArgs::dst));
-  here.src = shifted(plan.src, shiftOf(op, isa::DmaCopyArgs::src));
+  here.dst = shifted(plan.dst, shiftOf(op, kTransferDst));
+  here.src = shifted(plan.src, shiftOf(op, kTransferSrc));
   return moveShare(op, here, range);
 }
 
 Status Core::moveShare(const Operation &op, const TransferPlan &plan, RowRange range) {
-  if (!plan.isByRows)
+  if (plan.blocks == 0 && !plan.isByRows)
     return executePieces(op, plan, int64_t(range.first) * plan.rowElements,
                          int64_t(range.first + range.count) * plan.rowElements);
   Place dst = plan.dst, src = plan.src;
   if (range.count != plan.rows) {
     const unsigned more = range.count - plan.rows / uint32_t(machine.dmaEngines);
     dst = rowsFrom(plan.dst, range.first, plan.dstRows[more]);
-    src = rowsFrom(plan.src, range.first, plan.srcRows[more]);
+    src = plan.blocks ? columnsFrom(plan.src, range.first, plan.srcRows[more])
+                      : rowsFrom(plan.src, range.first, plan.srcRows[more]);
   }
-  if (Status status = checkInput(op, isa::DmaCopyArgs::src, src); !status)
+  if (Status status = checkInput(op, kTransferSrc, src); !status)
     return status;
   ConstTile from = memory.tile(src);
   if (plan.isStaged) {
-    std::vector<std::byte> &bytes = stagedBytes[isa::DmaCopyArgs::src];
+    std::vector<std::byte> &bytes = stagedBytes[kTransferSrc];
     bytes.resize(size_t(from.packedBytes()));
     const Tile copy(from.packed(), bytes.data());
     copyTile(from, copy);
     from = copy;
   }
   memory.noteWrite(dst);
-  copyTile(from, memory.tile(dst));
+  if (plan.blocks)
+    transposeTile(from, memory.tile(dst), plan.blocks);
+  else
+    copyTile(from, memory.tile(dst));
   return Status::ok();
 }
 
@@ -115,7 +77,7 @@ Status Core::executePieces(const Operation &op, const TransferPlan &plan, int64_
                            int64_t end) {
   // Everything is read before anything is written: pieces of one share may
   // overlap each other's bytes.
-  std::vector<std::byte> &bytes = stagedBytes[isa::DmaCopyArgs::src];
+  std::vector<std::byte> &bytes = stagedBytes[kTransferSrc];
   const int64_t width = plan.src.shape().elementBytes();
   bytes.resize(size_t((end - first) * width));
   Piece piece;
@@ -130,7 +92,7 @@ Status Core::executePieces(const Operation &op, const TransferPlan &plan, int64_
 
   Status status = forEachPiece(plan, first, end, [&](int64_t position, int64_t count) {
     cutPiece(plan.src, position, count, piece);
-    if (Status read = checkInput(op, isa::DmaCopyArgs::src, piece.place); !read)
+    if (Status read = checkInput(op, kTransferSrc, piece.place); !read)
       return read;
     copyTile(memory.tile(piece.place), stagedAt(position, count));
     return Status::ok();
@@ -146,5 +108,9 @@ Status Core::executePieces(const Operation &op, const TransferPlan &plan, int64_
 }
 
 Status kilnrt::execDmaCopy(Core &core, const Operation &op, const isa::DmaCopyArgs &) {
+  return core.executeShare(op, {0, core.image.transfers[op.transfer].rows});
+}
+
+Status kilnrt::execDmaTranspose(Core &core, const Operation &op, const isa::DmaTransposeArgs &) {
   return core.executeShare(op, {0, core.image.transfers[op.transfer].rows});
 }

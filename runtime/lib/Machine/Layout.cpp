@@ -94,13 +94,19 @@ static bool isInjective(const TileShape &runs) {
   return true;
 }
 
-/// Fills in what follows from the pattern and the first byte.
-static void deriveExtent(Place &place, const TensorPlace &tensor) {
+/// The bytes a place touches, from its pattern and its first byte.
+static void deriveRange(Place &place) {
   const TileShape &runs = place.pattern->runs;
   place.firstByte = place.byte;
   place.endByte = place.byte + 1;
   for (unsigned i = 0; i < runs.rank; ++i)
     (runs.step[i] < 0 ? place.firstByte : place.endByte) += runs.step[i] * (runs.num[i] - 1);
+}
+
+/// Fills in what follows from the pattern and the first byte.
+static void deriveExtent(Place &place, const TensorPlace &tensor) {
+  const TileShape &runs = place.pattern->runs;
+  deriveRange(place);
   place.injective = isInjective(runs);
   place.whole = runs.rank == 1 && runs.step[0] == 1 && place.byte == tensor.byte &&
                 runs.num[0] == tensor.bytes && place.partition == tensor.partition &&
@@ -169,6 +175,31 @@ const Pattern *Layout::patternOfRows(const Place &place, uint32_t count) {
   return intern(shape, place.onChip);
 }
 
+const Pattern *Layout::patternOfColumns(const Place &place, int64_t columns, int64_t count) {
+  TileShape shape = place.shape();
+  if (count == columns)
+    return place.pattern;
+  // The innermost dim holds whole blocks: those that follow one another were merged.
+  const unsigned inner = shape.rank - 1;
+  shape.num[inner + 1] = count;
+  shape.step[inner + 1] = shape.step[inner];
+  shape.num[inner] /= columns;
+  shape.step[inner] *= columns;
+  ++shape.rank;
+  shape.elements = shape.elements / columns * count;
+  shape.canonicalize();
+  return intern(shape, place.onChip);
+}
+
+Place kilnrt::columnsFrom(const Place &place, int64_t first, const Pattern *columns) {
+  Place part = place;
+  part.pattern = columns;
+  part.whole = place.whole && columns == place.pattern;
+  part.byte += first * place.shape().innerStep();
+  deriveRange(part);
+  return part;
+}
+
 Place kilnrt::rowsFrom(const Place &place, uint32_t first, const Pattern *rows) {
   Place part = place;
   part.pattern = rows;
@@ -179,11 +210,7 @@ Place kilnrt::rowsFrom(const Place &place, uint32_t first, const Pattern *rows) 
   }
   const int64_t skipped = int64_t(first) * place.shape().rowStep;
   part.byte += skipped;
-  const TileShape &runs = rows->runs;
-  part.firstByte = part.byte;
-  part.endByte = part.byte + 1;
-  for (unsigned i = 0; i < runs.rank; ++i)
-    (runs.step[i] < 0 ? part.firstByte : part.endByte) += runs.step[i] * (runs.num[i] - 1);
+  deriveRange(part);
   return part;
 }
 

@@ -346,7 +346,7 @@ Status parseFieldValue(std::string_view &text, const isa::FieldDesc &field,
     status = parseValue(cursor, field, *words);
   } else {
     status = cursor.expect('[', fmt::format("before the values of field '{}'", field.name));
-    if (status && field.kind == isa::FieldKind::I32 && field.words % 2 == 0) {
+    if (status && field.isPattern()) {
       status = parsePairs(cursor, field, words);
     } else {
       for (unsigned i = 0; status && i < field.words; ++i)

@@ -128,7 +128,7 @@ void printFieldValue(std::string &out, const isa::FieldDesc &field, const isa::I
   if (field.words == 1)
     return appendValue(out, field, *words);
   out += '[';
-  if (field.kind == isa::FieldKind::I32 && field.words % 2 == 0) {
+  if (field.isPattern()) {
     appendPairs(out, words, field.words);
   } else {
     for (unsigned i = 0; i < field.words; ++i) {

@@ -281,7 +281,7 @@ private:
 
   Status checkUpdate(const Record &record, const Place &place) {
     const Sync &sync = record.sync;
-    if (record.inst.opcode == isa::Opcode::DmaCopy && sync.updateValue != isa::machine.dmaEngines)
+    if (record.inst.desc().isTransfer && sync.updateValue != isa::machine.dmaEngines)
       return fault(place, kMalformed,
                    fmt::format("'{}' adds {} to semaphore {}, a DMA adds {}: 1 "
                                "from each of its engines",

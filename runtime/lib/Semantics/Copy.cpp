@@ -81,7 +81,7 @@ static constexpr int64_t kTransposeBlock = 16;
 
 /// `isDense`: elements of a row are neighbours on both sides.
 template <typename Word, bool isDense>
-static void transposeWords(const ConstTile &src, const Tile &dst) {
+static void transposeWords(const ConstTile &src, const Tile &dst, int64_t blocks) {
   // Offsets of a row's elements, once: rows share the pattern.
   std::vector<int64_t> from, to;
   auto collect = [](const TileShape &shape, std::vector<int64_t> &offsets) {
@@ -99,33 +99,44 @@ static void transposeWords(const ConstTile &src, const Tile &dst) {
   auto offset = [](const std::vector<int64_t> &offsets, int64_t i) {
     return isDense ? i * width : offsets[size_t(i)];
   };
-  for (int64_t r0 = 0; r0 < src.rows; r0 += kTransposeBlock)
-    for (int64_t f0 = 0; f0 < src.elements; f0 += kTransposeBlock)
-      for (int64_t f = f0; f < std::min(f0 + kTransposeBlock, src.elements); ++f) {
-        const std::byte *in = src.row(uint32_t(r0)) + offset(from, f);
-        std::byte *out = dst.row(uint32_t(f));
-        for (int64_t r = r0; r < std::min<int64_t>(r0 + kTransposeBlock, src.rows); ++r) {
-          std::memcpy(out + offset(to, r), in, sizeof(Word));
-          in += src.rowStep;
-        }
+  const int64_t columns = dst.rows;
+  const auto transposeBlock = [&](int64_t block, int64_t r0, int64_t f0) {
+    for (int64_t f = f0; f < std::min(f0 + kTransposeBlock, columns); ++f) {
+      const std::byte *in = src.row(uint32_t(r0)) + offset(from, block * columns + f);
+      std::byte *out = dst.row(uint32_t(f));
+      for (int64_t r = r0; r < std::min<int64_t>(r0 + kTransposeBlock, src.rows); ++r) {
+        std::memcpy(out + offset(to, block * src.rows + r), in, sizeof(Word));
+        in += src.rowStep;
       }
+    }
+  };
+  for (int64_t block = 0; block < blocks; ++block)
+    for (int64_t r0 = 0; r0 < src.rows; r0 += kTransposeBlock)
+      for (int64_t f0 = 0; f0 < columns; f0 += kTransposeBlock)
+        transposeBlock(block, r0, f0);
 }
 
 template <typename Word>
-static void transposeAs(const ConstTile &src, const Tile &dst) {
+static void transposeAs(const ConstTile &src, const Tile &dst, int64_t blocks) {
   if (src.isContiguous() && dst.isContiguous())
-    transposeWords<Word, true>(src, dst);
+    transposeWords<Word, true>(src, dst, blocks);
   else
-    transposeWords<Word, false>(src, dst);
+    transposeWords<Word, false>(src, dst, blocks);
 }
 
-void kilnrt::transposeTile(const ConstTile &src, const Tile &dst) {
+void kilnrt::transposeTile(const ConstTile &src, const Tile &dst, int64_t blocks) {
   switch (src.elementBytes()) {
   case 4:
-    return transposeAs<uint32_t>(src, dst);
+    return transposeAs<uint32_t>(src, dst, blocks);
   case 2:
-    return transposeAs<uint16_t>(src, dst);
+    return transposeAs<uint16_t>(src, dst, blocks);
   default:
-    return transposeAs<uint8_t>(src, dst);
+    return transposeAs<uint8_t>(src, dst, blocks);
   }
+}
+
+void kilnrt::copyRows(std::span<const int> rows, const ConstTile &src, const Tile &dst) {
+  for (uint32_t r = 0; r < dst.rows; ++r)
+    if (rows[r] >= 0)
+      moveTile(rowOf(src, uint32_t(rows[r])), rowOf(dst, r));
 }

@@ -3,6 +3,7 @@
 #include "kilnrt/Semantics/Generate.h"
 
 #include "BitStream.h"
+#include "GenerateSupport.h"
 #include "kilnrt/Numerics/Convert.h"
 #include "kilnrt/Semantics/Rows.h"
 
@@ -28,8 +29,7 @@ static float toOdd(double value) {
   return std::bit_cast<float>(bits | 1);
 }
 
-/// The stored bits of `value` in `dtype`, rounded once; integers saturate.
-static uint32_t encodeValue(DType dtype, double value) {
+uint32_t kilnrt::encodeValue(DType dtype, double value) {
   std::byte bytes[4] = {};
   if (dtype == DType::Float32)
     storeElement(dtype, canonicalNan(float(value)), bytes);
@@ -66,8 +66,7 @@ void kilnrt::memsetTile(double value, const Tile &dst) {
   }
 }
 
-/// pattern's value at each index, without the offset; arithmetic mod 2^32.
-static std::vector<uint32_t> patternValues(std::span<const int32_t> pattern, int64_t count) {
+std::vector<uint32_t> kilnrt::patternValues(std::span<const int32_t> pattern, int64_t count) {
   std::vector<uint32_t> values = {0};
   values.reserve(size_t(count));
   // From the innermost pair on, the sequence so far is repeated with each multiple of the step

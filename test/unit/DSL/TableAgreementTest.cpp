@@ -27,9 +27,10 @@ namespace {
   X(minimum)                                                                                       \
   X(equal)                                                                                         \
   X(not_equal)                                                                                     \
-  X(greater_equal) X(greater) X(less_equal) X(less) X(logical_and) X(logical_or) X(logical_xor)    \
-      X(power) X(abs) X(rsqrt) X(reciprocal) X(invert) X(bitwise_and) X(bitwise_or) X(bitwise_xor) \
-          X(left_shift) X(right_shift) X(copy) X(square) X(sigmoid) X(relu) X(gelu) X(gelu_dx)     \
+  X(greater_equal)                                                                                 \
+  X(greater) X(less_equal) X(less) X(logical_and) X(logical_or) X(logical_xor) X(power) X(abs)     \
+      X(rsqrt) X(reciprocal) X(invert) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift)   \
+          X(right_shift) X(copy) X(square) X(sigmoid) X(relu) X(gelu) X(gelu_dx)                   \
               X(gelu_apprx_tanh) X(gelu_apprx_sigmoid) X(gelu_apprx_sigmoid_dx) X(silu) X(silu_dx) \
                   X(tanh) X(softplus) X(mish) X(erf) X(erf_dx) X(exp) X(log) X(sin) X(arctan)      \
                       X(sqrt) X(sign)
@@ -78,6 +79,13 @@ const std::map<std::string_view, std::vector<Parameter>> &parameters() {
   static const nisa::Memset memset{.dst = {}, .value = 0};
   static const nisa::Iota iota{};
   static const nisa::DmaCopy dma{};
+  static const nisa::Max8 max8{};
+  static const nisa::TensorCopyPredicated predicated{};
+  static const nisa::BnStats stats{};
+  static const nisa::BnAggr aggr{};
+  static const nisa::NcStreamShuffle shuffle{.dst = {}, .src = {}, .shuffle_mask = {}};
+  static const nisa::AffineSelect affine{};
+  static const nisa::DmaTranspose dmaTranspose{};
 #define P(object, field)                                                                           \
   {                                                                                                \
     #field, &object.field                                                                          \
@@ -127,6 +135,19 @@ const std::map<std::string_view, std::vector<Parameter>> &parameters() {
       {"memset", {P(memset, dst), P(memset, value), P(memset, engine)}},
       {"iota", {P(iota, dst), P(iota, pattern), P(iota, offset), P(iota, channel_multiplier)}},
       {"dma_copy", {P(dma, dst), P(dma, src), P(dma, dge_mode), P(dma, oob_mode), P(dma, engine)}},
+      {"max8", {P(max8, dst), P(max8, src)}},
+      {"tensor_copy_predicated",
+       {P(predicated, dst), P(predicated, src), P(predicated, predicate),
+        P(predicated, reverse_pred)}},
+      {"bn_stats", {P(stats, dst), P(stats, data)}},
+      {"bn_aggr", {P(aggr, dst), P(aggr, data)}},
+      {"nc_stream_shuffle", {P(shuffle, dst), P(shuffle, src), P(shuffle, shuffle_mask)}},
+      {"affine_select",
+       {P(affine, dst), P(affine, pattern), P(affine, channel_multiplier), P(affine, on_true_tile),
+        P(affine, on_false_value), P(affine, cmp_op), P(affine, offset)}},
+      {"dma_transpose",
+       {P(dmaTranspose, dst), P(dmaTranspose, src), P(dmaTranspose, axes),
+        P(dmaTranspose, dge_mode), P(dmaTranspose, oob_mode)}},
   };
 #undef P
   return all;
@@ -150,8 +171,8 @@ const std::string &header() {
 std::vector<std::string> declaredParameters(std::string_view mnemonic) {
   const std::string name(mnemonic);
   std::smatch function, body;
-  EXPECT_TRUE(std::regex_search(header(), function,
-                                std::regex("void " + name + R"(\(const (\w+) &args, SrcLoc loc)")))
+  EXPECT_TRUE(std::regex_search(
+      header(), function, std::regex("void " + name + R"(\(const (\w+) &args,\s+SrcLoc loc)")))
       << "nl/isa.h has no function nisa::" << name;
   std::vector<std::string> members;
   const std::string opening = "struct " + (function.empty() ? "?" : function[1].str()) + " {";
@@ -209,6 +230,8 @@ TEST(TableAgreement, ParametersReachEveryOperandAndField) {
       expected.insert("engine");
     if (row.mnemonic == "tensor_reduce")
       expected.insert("keepdims"); // shapes dst only
+    if (row.mnemonic == "dma_transpose")
+      expected.insert("axes"); // the rank decides
     for (const std::string &name : declaredParameters(row.mnemonic))
       given.insert(name);
     EXPECT_EQ(given, expected) << row.mnemonic;

@@ -154,3 +154,72 @@ TEST_F(DmaTest, AShareIntoItsOwnBytesReadsThemFirst) {
 
   EXPECT_EQ(results[0], numbers(8));
 }
+
+//---- dma_transpose ------------------------------------------------------===//
+
+TEST_F(DmaTest, ATransposeMovesColumnsInShares) {
+  struct Case {
+    int64_t rows, blocks, columns;
+    DType dtype;
+    bool fromSbuf;
+  };
+  const Case cases[] = {{7, 1, 1, DType::Int32, false},    {1, 1, 5, DType::Int32, false},
+                        {9, 1, 16, DType::Int16, false},   {20, 1, 17, DType::Int32, true},
+                        {3, 4, 33, DType::BFloat16, true}, {5, 6, 128, DType::Int32, false},
+                        {128, 1, 128, DType::Int16, true}, {2, 15, 1, DType::Int16, false}};
+  for (const Case &c : cases) {
+    const int64_t row = c.blocks * c.columns;
+    const std::vector<uint32_t> bits = numbers(c.rows * row);
+    const isa::Access src =
+        c.fromSbuf ? b.at(load("s", c.dtype, {c.rows, row}, bits), 0, uint32_t(c.rows), 0,
+                          {{c.columns, c.blocks}, {1, c.columns}})
+                   : b.rows(inputOf("x", c.dtype, {c.rows, row}, bits), 0, uint32_t(c.rows), row,
+                            {{c.columns, c.blocks}, {1, c.columns}});
+    const uint32_t dst = b.sbuf("d", c.dtype, {c.columns, c.blocks * c.rows});
+    b.add(Engine::Sync, Opcode::DmaTranspose, {b.all(dst), src});
+    store(dst);
+  }
+
+  const auto results = run();
+
+  for (size_t i = 0; i < std::size(cases); ++i) {
+    const auto [rows, blocks, columns, dtype, fromSbuf] = cases[i];
+    size_t at = 0;
+    for (int64_t c = 0; c < columns; ++c)
+      for (int64_t m = 0; m < blocks; ++m)
+        for (int64_t r = 0; r < rows; ++r)
+          ASSERT_EQ(results[i][at++], uint32_t((r * blocks + m) * columns + c + 1))
+              << "case " << i << ", column " << c;
+  }
+}
+
+TEST_F(DmaTest, ATransposeReadsStridedBlocksOfBothKinds) {
+  // Rows backwards; blocks that overlap no other, with gaps; columns two apart.
+  const uint32_t x = inputOf("x", DType::Int32, {4, 60}, numbers(240));
+  isa::Access src = b.rows(x, 3 * 60 + 1, 4, -60, {{30, 2}, {10, 3}, {2, 5}});
+  const uint32_t dst = b.sbuf("d", DType::Int32, {5, 24});
+  b.add(Engine::Sync, Opcode::DmaTranspose, {b.all(dst), src});
+  store(dst);
+
+  const auto results = run();
+
+  for (size_t c = 0; c < 5; ++c)
+    for (size_t m = 0; m < 6; ++m)
+      for (size_t r = 0; r < 4; ++r)
+        ASSERT_EQ(results[0][(c * 6 + m) * 4 + r],
+                  uint32_t((3 - r) * 60 + 1 + m / 3 * 30 + m % 3 * 10 + 2 * c + 1));
+}
+
+TEST_F(DmaTest, ATransposeNeedsEveryByteOfSrc) {
+  const uint32_t src = b.sbuf("s", DType::Int32, {3, 40});
+  b.memset(b.at(src, 0, 3, 0, {{1, 39}}), 7);
+  const uint32_t dst = b.sbuf("d", DType::Int32, {40, 3});
+  b.add(Engine::Sync, Opcode::DmaTranspose, {b.all(dst), b.all(src)});
+  store(dst);
+  b.serialise();
+
+  for (Schedule schedule : {Schedule::Program, Schedule::RoundRobin, Schedule::Random})
+    EXPECT_EQ(faultOf(b, inputs, {.schedule = schedule, .seed = 3}).message,
+              "dma_transpose reads 's' where it was not written; the first unwritten element is "
+              "(0, 39), partition 0, byte 156");
+}

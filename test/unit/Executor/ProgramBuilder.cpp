@@ -117,7 +117,7 @@ void ProgramBuilder::serialise() {
       inOrder[record->order] = record.get();
   uint32_t value = 0;
   for (auto &[order, record] : inOrder) {
-    const bool isDma = record->inst.opcode == Opcode::DmaCopy;
+    const bool isDma = record->inst.desc().isTransfer;
     record->sync = {};
     if (record->inst.opcode == Opcode::LoopBegin || record->inst.opcode == Opcode::LoopEnd) {
       value = 0;

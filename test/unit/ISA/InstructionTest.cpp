@@ -37,10 +37,17 @@ TEST(Instruction, OpcodesArePinned) {
                                                             {"tensor_scalar_reduce", 0x3D},
                                                             {"range_select", 0x3E},
                                                             {"select_reduce", 0x3F},
+                                                            {"max8", 0x36},
+                                                            {"tensor_copy_predicated", 0x37},
+                                                            {"bn_stats", 0x38},
+                                                            {"bn_aggr", 0x39},
+                                                            {"nc_stream_shuffle", 0x3A},
                                                             {"scalar_tensor_tensor", 0x3B},
                                                             {"tensor_tensor_scan", 0x3C},
                                                             {"iota", 0x40},
+                                                            {"affine_select", 0x41},
                                                             {"dma_copy", 0x50},
+                                                            {"dma_transpose", 0x51},
                                                             {"semaphore_wait", 0x60}};
   for (auto [mnemonic, opcode] : released)
     EXPECT_EQ(unsigned(findInstruction(mnemonic)->opcode), opcode) << mnemonic;

@@ -200,6 +200,48 @@ TEST_F(NisaInst, SettersChangeOnePartOnly) {
   EXPECT_FALSE(nisa::buffersOf(op)[3]);
 }
 
+TEST_F(NisaInst, TransfersHaveARing) {
+  for (isa::Opcode opcode : {isa::Opcode::DmaCopy, isa::Opcode::DmaTranspose}) {
+    std::mt19937_64 random(kSeed);
+    isa::Instruction inst = anyInstruction(*isa::findInstruction(opcode), random);
+    inst.setWord("ring", 0);
+    nisa::InstOpInterface op = build(inst);
+    EXPECT_EQ(nisa::ringOf(op), 0u);
+
+    nisa::setRing(op, 5);
+
+    inst.setWord("ring", 5);
+    EXPECT_EQ(read(op), inst);
+    EXPECT_EQ(nisa::ringOf(op), 5u);
+  }
+}
+
+TEST_F(NisaInst, OutputsThatKeepElementsAreReadToo) {
+  std::mt19937_64 random(kSeed);
+  for (const isa::InstDesc &desc : isa::instructions()) {
+    if (desc.isInternal || desc.opcode == isa::Opcode::NcMatmul) // whose fields decide
+      continue;
+    isa::Instruction inst = anyInstruction(desc, random);
+    for (auto [i, operand] : llvm::enumerate(desc.operands))
+      inst.operands[i] = anyAccess(uint32_t(i), random);
+    nisa::InstOpInterface op = build(inst);
+
+    SmallVector<MemoryEffects::EffectInstance> effects;
+    cast<MemoryEffectOpInterface>(op.getOperation()).getEffects(effects);
+
+    for (auto [i, operand] : llvm::enumerate(desc.operands)) {
+      bool reads = false, writes = false;
+      for (const MemoryEffects::EffectInstance &effect : effects)
+        if (effect.getValue() == tensors[i]) {
+          reads |= mlir::isa<MemoryEffects::Read>(effect.getEffect());
+          writes |= mlir::isa<MemoryEffects::Write>(effect.getEffect());
+        }
+      EXPECT_EQ(reads, !operand.isOutput || operand.keepsOld) << desc.mnemonic << operand.name;
+      EXPECT_EQ(writes, operand.isOutput) << desc.mnemonic << operand.name;
+    }
+  }
+}
+
 TEST_F(NisaInst, EqualAccessesAreOneAttribute) {
   std::mt19937_64 random(kSeed);
   isa::Access access = anyAccess(0, random), other = access;

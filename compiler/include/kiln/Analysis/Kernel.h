@@ -107,11 +107,12 @@ constexpr unsigned ringStream(unsigned ring) { return kNumEngines + ring; }
 
 /// True for the instructions that an engine only triggers and a DMA ring
 /// completes.
-inline bool isTransfer(const isa::Instruction &inst) { return inst.opcode == isa::Opcode::DmaCopy; }
+inline bool isTransfer(const isa::Instruction &inst) { return inst.desc().isTransfer; }
 
 /// What an instruction does with an operand. An accumulating matmul also reads
-/// its dst; since a write already waits for everything a read would wait for,
-/// that needs no third case.
+/// its dst, and so does an instruction that leaves elements of it alone; since a
+/// write already waits for everything a read would wait for, that needs no third
+/// case.
 struct OperandUse {
   bool reads = false, writes = false;
 };

@@ -47,10 +47,6 @@ Orders orderRecords(const analysis::Kernel &kernel, const analysis::Synchronisat
   return orders;
 }
 
-void setRing(nisa::DmaCopyOp op, uint32_t ring) {
-  op.setRingAttr(IntegerAttr::get(IntegerType::get(op.getContext(), 32), ring));
-}
-
 struct Synchronise : impl::SynchronisePassBase<Synchronise> {
   void runOnOperation() override {
     nisa::KernelOp kernel = getOperation();
@@ -157,8 +153,8 @@ struct Synchronise : impl::SynchronisePassBase<Synchronise> {
       return;
     }
     inst->moveBefore(&body, body.end());
-    if (auto dma = dyn_cast<nisa::DmaCopyOp>(inst.getOperation()))
-      setRing(dma, record.ring);
+    if (nisa::descOf(inst).isTransfer)
+      nisa::setRing(inst, record.ring);
     auto attr = stream::SyncAttr::get(builder.getContext(), order);
     if (record.waitSemaphore != analysis::kNoSemaphore)
       attr = attr.withWait(record.waitSemaphore, record.waitValue);

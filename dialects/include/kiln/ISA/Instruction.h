@@ -95,6 +95,8 @@ struct FieldDesc {
   uint64_t allowed;             ///< for Enum: bit (1 << value) of the cases the row takes
   std::string_view allowedRule; ///< the rule another case breaks
   std::string_view doc;
+  /// [step, num] pairs, written "[1x512]"; other fields of several words are lists, "[1 2 3]".
+  bool isPattern() const { return kind == FieldKind::I32 && words > 1 && words % 2 == 0; }
   bool allows(uint64_t value) const {
     return value < 64 ? allowed >> value & 1 : allowed == ~uint64_t(0);
   }
@@ -103,6 +105,7 @@ struct FieldDesc {
 struct OperandDesc {
   std::string_view name;
   bool isOutput, isOptional, isColumn;
+  bool keepsOld;                     ///< output: elements may stay as they were
   uint32_t memories;                 ///< bit (1 << Memory)
   uint32_t dtypes;                   ///< bit (1 << DType)
   uint32_t minElements, maxElements; ///< of a partition; 0 and 0: any number
@@ -143,13 +146,16 @@ struct InstDesc {
   std::string_view spec;
   bool isInternal;
   AccumulatorDesc accumulators;
+  bool isTransfer;        ///< a DMA ring completes it; only its trigger runs on the engine
+  bool crossesPartitions; ///< an output depends on other partitions than its own
 
   const FieldDesc *field(std::string_view name) const;
   int operandIndex(std::string_view name) const; ///< -1 when there is none
   bool runsOn(Engine e) const;
 };
 
-/// First tile input (no column) of a row: the operand the others are measured against.
+/// First tile input (no column) every instruction of a row has: the operand the others are measured
+/// against.
 unsigned mainInput(const InstDesc &desc);
 
 /// All rows in opcode order.

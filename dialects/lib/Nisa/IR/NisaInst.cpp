@@ -288,6 +288,22 @@ LogicalResult instimpl::verifyInst(InstOpInterface op) {
 }
 
 //===----------------------------------------------------------------------===//
+// Transfers
+//===----------------------------------------------------------------------===//
+
+// The generator holds every transfer to a field of this name.
+static constexpr StringLiteral kRing = "ring";
+
+uint32_t nisa::ringOf(InstOpInterface op) {
+  auto ring = op->getAttrOfType<IntegerAttr>(kRing);
+  return ring ? uint32_t(ring.getInt()) : 0;
+}
+
+void nisa::setRing(InstOpInterface op, uint32_t ring) {
+  op->setAttr(kRing, IntegerAttr::get(IntegerType::get(op->getContext(), 32), ring));
+}
+
+//===----------------------------------------------------------------------===//
 // Effects
 //===----------------------------------------------------------------------===//
 
@@ -308,7 +324,7 @@ void instimpl::getInstEffects(InstOpInterface op,
     SideEffects::Resource *resource =
         resourceOf(cast<BufType>(operand.get().getType()).getMemory());
     bool isOutput = desc.operands[i].isOutput;
-    if (!isOutput || readsOutput)
+    if (!isOutput || readsOutput || desc.operands[i].keepsOld)
       effects.emplace_back(MemoryEffects::Read::get(), &operand, resource);
     if (isOutput)
       effects.emplace_back(MemoryEffects::Write::get(), &operand, resource);

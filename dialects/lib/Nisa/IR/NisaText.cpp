@@ -248,25 +248,36 @@ static ParseResult parsePairs(AsmParser &parser, MutableArrayRef<int64_t> words)
   return success();
 }
 
-static void printField(raw_ostream &os, const isa::FieldDesc &field, ArrayRef<int64_t> words) {
-  if (field.words > 1)
-    return printPairs(os, words);
+static void printValue(raw_ostream &os, const isa::FieldDesc &field, int64_t word) {
   switch (field.kind) {
   case isa::FieldKind::Bool:
-    os << (words[0] ? "true" : "false");
+    os << (word ? "true" : "false");
     return;
   case isa::FieldKind::Enum:
-    os << toRef(isa::nameOf(field.cases, uint32_t(words[0])));
+    os << toRef(isa::nameOf(field.cases, uint32_t(word)));
     return;
   case isa::FieldKind::I32:
   case isa::FieldKind::U32:
-    os << words[0];
+    os << word;
     return;
   case isa::FieldKind::F32:
   case isa::FieldKind::F64:
-    printReal(os, isa::realOf(words[0]), field.kind == isa::FieldKind::F32);
+    printReal(os, isa::realOf(word), field.kind == isa::FieldKind::F32);
     return;
   }
+}
+
+static void printField(raw_ostream &os, const isa::FieldDesc &field, ArrayRef<int64_t> words) {
+  if (field.words == 1)
+    return printValue(os, field, words[0]);
+  if (field.isPattern())
+    return printPairs(os, words);
+  os << '[';
+  for (auto [i, word] : llvm::enumerate(words)) {
+    os << (i ? " " : "");
+    printValue(os, field, word);
+  }
+  os << ']';
 }
 
 static ParseResult parseEnum(AsmParser &parser, StringRef field, isa::EnumCases cases,
@@ -291,27 +302,24 @@ static ParseResult parseBool(AsmParser &parser, int64_t &value) {
   return success();
 }
 
-static ParseResult parseField(AsmParser &parser, const isa::FieldDesc &field,
-                              MutableArrayRef<int64_t> words) {
-  if (field.words > 1)
-    return parsePairs(parser, words);
+static ParseResult parseValue(AsmParser &parser, const isa::FieldDesc &field, int64_t &word) {
   SMLoc place = parser.getCurrentLocation();
   switch (field.kind) {
   case isa::FieldKind::Bool:
-    return parseBool(parser, words[0]);
+    return parseBool(parser, word);
   case isa::FieldKind::Enum:
-    return parseEnum(parser, toRef(field.name), field.cases, words[0]);
+    return parseEnum(parser, toRef(field.name), field.cases, word);
   case isa::FieldKind::I32:
-    if (parseNumber(parser, words[0]))
+    if (parseNumber(parser, word))
       return failure();
-    if (!llvm::isInt<32>(words[0]))
-      return parser.emitError(place) << "the number " << words[0] << " does not fit 32 bits";
+    if (!llvm::isInt<32>(word))
+      return parser.emitError(place) << "the number " << word << " does not fit 32 bits";
     return success();
   case isa::FieldKind::U32: {
     uint32_t value;
     if (parseCount(parser, value))
       return failure();
-    words[0] = value;
+    word = value;
     return success();
   }
   case isa::FieldKind::F32:
@@ -319,11 +327,25 @@ static ParseResult parseField(AsmParser &parser, const isa::FieldDesc &field,
     double value;
     if (parseReal(parser, value, field.kind == isa::FieldKind::F32))
       return failure();
-    words[0] = isa::bitsOf(value);
+    word = isa::bitsOf(value);
     return success();
   }
   }
   llvm_unreachable("a field kind without a parser");
+}
+
+static ParseResult parseField(AsmParser &parser, const isa::FieldDesc &field,
+                              MutableArrayRef<int64_t> words) {
+  if (field.words == 1)
+    return parseValue(parser, field, words[0]);
+  if (field.isPattern())
+    return parsePairs(parser, words);
+  if (parser.parseLSquare())
+    return failure();
+  for (int64_t &word : words)
+    if (parseValue(parser, field, word))
+      return failure();
+  return parser.parseRSquare();
 }
 
 //===----------------------------------------------------------------------===//

@@ -146,8 +146,9 @@ void kiln::stream::setSync(Operation *op, SyncAttr sync) {
 }
 
 uint64_t kiln::stream::raiseOf(isa::Opcode opcode, uint32_t updateValue) {
-  return opcode == isa::Opcode::DmaCopy ? uint64_t(updateValue) * uint64_t(isa::machine.dmaEngines)
-                                        : updateValue;
+  return isa::findInstruction(opcode)->isTransfer
+             ? uint64_t(updateValue) * uint64_t(isa::machine.dmaEngines)
+             : updateValue;
 }
 
 LogicalResult StreamDialect::verifyOperationAttribute(Operation *op, NamedAttribute attr) {
@@ -357,9 +358,7 @@ struct Walk {
 } // namespace
 
 LogicalResult Semaphores::addUpdate(QueueOp queue, nisa::InstOpInterface inst, SyncAttr sync) {
-  int64_t ring = -1;
-  if (auto dma = dyn_cast<nisa::DmaCopyOp>(inst.getOperation()))
-    ring = dma.getRing();
+  const int64_t ring = nisa::descOf(inst).isTransfer ? int64_t(nisa::ringOf(inst)) : -1;
   auto [it, isNew] = producers.try_emplace(uint32_t(sync.getUpdateSemaphore()),
                                            Producer{queue.getEngine(), ring, inst});
   Producer &producer = it->second;

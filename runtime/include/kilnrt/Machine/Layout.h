@@ -71,6 +71,8 @@ bool sameElements(const Place &a, const Place &b);
 /// Rows of `place` from `first` on; `rows` is their pattern
 /// (Layout::patternOfRows).
 Place rowsFrom(const Place &place, uint32_t first, const Pattern *rows);
+/// Columns of `place` from `first` on; `columns` is their pattern (Layout::patternOfColumns).
+Place columnsFrom(const Place &place, int64_t first, const Pattern *columns);
 
 /// `place`, `bytes` further on in its partitions or its tensor.
 inline Place shifted(const Place &place, int64_t bytes) {
@@ -97,6 +99,10 @@ public:
   std::optional<Place> reshapeRows(const Place &place, uint32_t rows);
   /// The pattern of `count` rows of `place`.
   const Pattern *patternOfRows(const Place &place, uint32_t count);
+  /// The pattern of `count` neighbours of every `columns` elements of a row: of as many columns of
+  /// each block, where a row is blocks of `columns`. Precondition: the elements of a block lie at
+  /// one step.
+  const Pattern *patternOfColumns(const Place &place, int64_t columns, int64_t count);
 
   const std::vector<BlockInfo> &blocks() const { return blockInfos; }
   const std::vector<TensorPlace> &tensors() const { return places; }

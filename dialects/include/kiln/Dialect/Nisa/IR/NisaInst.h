@@ -16,6 +16,10 @@ namespace kiln::nisa {
 /// The table's row of `op`.
 const isa::InstDesc &descOf(InstOpInterface op);
 
+/// The DMA ring of a transfer. Precondition: descOf(op).isTransfer.
+uint32_t ringOf(InstOpInterface op);
+void setRing(InstOpInterface op, uint32_t ring);
+
 /// `op` as a value. `tensorIndex` numbers the buffers; accesses carry their
 /// element types, the offsets of the first iteration of enclosing loops, and
 /// their steps.
