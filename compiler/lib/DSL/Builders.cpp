@@ -56,7 +56,8 @@ const Row &rowOf(std::string_view mnemonic) {
 void setPattern(Emitter &e, std::string_view mnemonic, unsigned word, const nl::Pattern &pattern) {
   if (e.usable() && (pattern.size() > isa::kMaxFreeDims || pattern.empty()))
     e.fault("S-06", text("the pattern of ", mnemonic, " has ", pattern.size(),
-                         " pairs, an instruction holds 1 to ", isa::kMaxFreeDims));
+                         " pairs, an instruction holds 1 to ", isa::kMaxFreeDims),
+            "fill the tile in parts");
   for (unsigned i = 0; e.usable() && i < isa::kMaxFreeDims; ++i) {
     bool given = i < pattern.size();
     e.word(word + 2 * i, given ? pattern[i].step.value : 0);
@@ -194,8 +195,10 @@ unsigned reducedDims(Emitter &e, const Axes &axes, const Tensor &data) {
     int64_t axis = axes.values[i] < 0 ? axes.values[i] + rank : axes.values[i];
     named += text(i ? ", " : "", axes.values[i]);
     if (axis < 0 || axis >= rank) {
-      e.fault("V-01", text("axis ", axes.values[i], " is outside the ", rank, " dims of ",
-                           e.describe(isa::TensorReduceArgs::data)));
+      e.fault("V-01",
+              text("axis ", axes.values[i], " is outside the ", rank, " dims of ",
+                   e.describe(isa::TensorReduceArgs::data)),
+              text("axes are numbered 0 to ", rank - 1, ", or -", rank, " to -1 from the end"));
       return 0;
     }
     sorted.push_back(axis);
