@@ -117,6 +117,32 @@ def B019():
             expected = expected + (expected * np.float32(0.5) + np.float32(1))
         found = run(right("carried"), x, trips, schedules=[f"random:{seed}" for seed in range(1, 101 if trips == 5 else 5)])
         expect_equal((found == expected).all(), True, f"{trips} trips")
+    # The same as a loop of the device, so long that it stays one.
+    x = normal(3, 8, 5)
+    for trips in (0, 1, 5, 5000):
+        expected = x.copy()
+        for _ in range(trips):
+            expected = expected + (expected * np.float32(0.5) + np.float32(1))
+        schedules = [f"random:{seed}" for seed in range(1, 101 if trips == 5 else 3)]
+        with np.errstate(over="ignore"):
+            found = run(right("carried_rolled"), x, trips, schedules=schedules)
+        expect_equal((found == expected).all(), True, f"{trips} trips of the device's loop")
+
+
+@case
+def B021():
+    """A scan in pieces, each of which starts from the last column of the one before: device loop, C++ loop, one piece."""
+    for width, pieces in ((64, 2), (64, 4), (3, 17), (2, 1500)):
+        rng = np.random.default_rng(pieces)
+        a = rng.uniform(0.5, 0.999, (16, width * pieces)).astype(np.float32)
+        b = rng.standard_normal((16, width * pieces), dtype=np.float32)
+        state, expected = np.zeros(16, np.float32), np.empty_like(b)
+        for t in range(width * pieces):
+            state = a[:, t] * state + b[:, t]
+            expected[:, t] = state
+        for how in (0, 1, 2):
+            found = run(right("scan_pieces"), a, b, width, how, schedules=["program", "random:5"])
+            expect_equal((found == expected).all(), True, f"{pieces} pieces of {width}, way {how}")
 
 
 @case

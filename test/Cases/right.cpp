@@ -291,3 +291,51 @@ void last_rows(nl::InOut y, Tensor x, int written) {
   nisa::dma_copy(y(ds(M - written, written), _), t);
 }
 NL_KERNEL(last_rows, "y", "x", "written")
+
+/// y[p, t] = a[p, t] * y[p, t - 1] + b[p, t] in pieces of `width` columns, each starting from the
+/// last column of the one before. `how` is 0 for a loop of the device, 1 for a C++ loop, 2 for one
+/// piece.
+Tensor scan_pieces(Tensor a, Tensor b, int width, int how) {
+  const auto [P, L] = a.dims<2>();
+  Tensor y = like(a);
+  Tensor state = nl::ndarray({P, 1}, nl::float32);
+  nisa::memset(state, 0.0f);
+  const auto piece = [&](auto columns, int64_t n) {
+    Tensor s = nl::ndarray({P, n}, nl::float32), t = nl::ndarray({P, n}, nl::float32),
+           u = nl::ndarray({P, n}, nl::float32);
+    nisa::dma_copy(t, a(_, columns));
+    nisa::dma_copy(u, b(_, columns));
+    nisa::tensor_tensor_scan(
+        {.dst = s, .data0 = t, .data1 = u, .initial = state, .op0 = nl::multiply, .op1 = nl::add});
+    nisa::tensor_copy(state, s(_, ds(n - 1, 1)));
+    nisa::dma_copy(y(_, columns), s);
+  };
+  if (how == 2)
+    piece(ds(0, L), L);
+  else if (how == 1)
+    for (Chunk c : nl::tiles(L, width))
+      piece(ds(c.start, c.size), c.size);
+  else
+    nl::affine_for(L / width, [&](nl::Index i) { piece(ds(i * width, width), width); });
+  return y;
+}
+NL_KERNEL(scan_pieces, "a", "b", "width", "how")
+
+/// `carried` as a loop of the device: S is written before the loop, read and written in it, stored
+/// after it; HBM is read and written around it as well.
+Tensor carried_rolled(Tensor x, int trips) {
+  Tensor y = like(x);
+  Tensor s = nl::ndarray(x.shape(), x.dtype());
+  nisa::dma_copy(s, x);
+  nisa::dma_copy(y, s);
+  nl::affine_for(trips, [&](nl::Index) {
+    Tensor t = nl::ndarray(x.shape(), x.dtype());
+    nisa::activation({.dst = t, .op = nl::copy, .data = s, .bias = 1.0f, .scale = 0.5f});
+    nisa::tensor_tensor(s, s, t, nl::add);
+    nisa::dma_copy(y, s);
+  });
+  nisa::dma_copy(s, y);
+  nisa::dma_copy(y, s);
+  return y;
+}
+NL_KERNEL(carried_rolled, "x", "trips")
