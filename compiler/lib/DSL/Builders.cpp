@@ -55,8 +55,9 @@ const Row &rowOf(std::string_view mnemonic) {
 /// Pairs of a pattern field, padded with [0, 1].
 void setPattern(Emitter &e, std::string_view mnemonic, unsigned word, const nl::Pattern &pattern) {
   if (e.usable() && (pattern.size() > isa::kMaxFreeDims || pattern.empty()))
-    e.fault("S-06", text("the pattern of ", mnemonic, " has ", pattern.size(),
-                         " pairs, an instruction holds 1 to ", isa::kMaxFreeDims),
+    e.fault("S-06",
+            text("the pattern of ", mnemonic, " has ", pattern.size(),
+                 " pairs, an instruction holds 1 to ", isa::kMaxFreeDims),
             "fill the tile in parts");
   for (unsigned i = 0; e.usable() && i < isa::kMaxFreeDims; ++i) {
     bool given = i < pattern.size();

@@ -213,14 +213,13 @@ void ViewAlgebra::selectElement(unsigned d, const nl::detail::Position &index, b
   if (ends.low < 0 || ends.high >= extent) {
     const bool isLow = ends.low < 0;
     const int64_t found = i.moves.any() ? (isLow ? ends.low : ends.high) : index.value;
-    return fault(
-        "V-01",
-        text("index ", found, " is outside dim ", d, " of ", name(), " (extent ", extent, ")",
-             isLow ? ends.atLow : ends.atHigh),
-        i.moves.any() ? std::string("run the loop less often, or let the index move less")
-        : extent == 1
-            ? std::string("use index 0")
-            : text("use 0 to ", extent - 1, ", or -", extent, " to -1 counted from the end"));
+    return fault("V-01",
+                 text("index ", found, " is outside dim ", d, " of ", name(), " (extent ", extent,
+                      ")", isLow ? ends.atLow : ends.atHigh),
+                 i.moves.any() ? std::string("run the loop less often, or let the index move less")
+                 : extent == 1 ? std::string("use index 0")
+                               : text("use 0 to ", extent - 1, ", or -", extent,
+                                      " to -1 counted from the end"));
   }
   if (onChip() && d == 0)
     view.keepsPartition = true;
