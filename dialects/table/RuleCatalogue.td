@@ -84,6 +84,11 @@ def : RuleText<"B-09", "A DMA trigger engine needs hardware descriptors",
 def : RuleText<"B-10", "Gather and scatter use software descriptors",
   "hardware descriptors have static addresses",
   "use dge_mode::swdge or leave it unset">;
+def : RuleText<"B-11", "A copy on chip is an engine's work",
+  "a DMA has a latency of about two microseconds; an engine copies a tile at once",
+  "use nisa::tensor_copy"> {
+  let severity = "warning";
+}
 def : RuleText<"B-12", "The operation exists on trn2",
   "some instructions came with trn3",
   "use the replacement in the message">;
@@ -114,6 +119,11 @@ def : RuleText<"D-10", "A per-partition operand is [P, 1]",
 def : RuleText<"D-12", "Hardware descriptors move raw bytes",
   "the hardware descriptor block does not convert",
   "make the dtypes equal, or leave dge_mode unset">;
+def : RuleText<"D-13", "int32 values pass through float32",
+  "the engines compute in float32, which holds whole numbers up to 2^24; only copies, bit operators and GpSimd's tensor_tensor on three int32 tiles keep all 32 bits",
+  "use the instruction the message names"> {
+  let severity = "warning";
+}
 def : RuleText<"D-17", "A reduction operator reduces",
   "comparisons, shifts and unary operators have no fold",
   "use add, subtract, multiply, maximum, minimum or a bitwise or logical operator">;
@@ -170,13 +180,20 @@ def : RuleText<"V-08", "A destination does not repeat storage",
   "write to a view without a broadcast">;
 def : RuleText<"V-09", "A transfer does not overlap its source",
   "its sixteen DMA engines move their shares in no order, so overlapping views of one tensor give bits by chance",
-  "copy to a second tensor first">;
+  "copy to a second tensor first"> {
+  let severity = "warning";
+}
 def : RuleText<"V-10", "An access pattern takes whole partitions",
   "every partition is accessed alike, so the first pair of an on-chip pattern is the partition step",
   "start the pattern with [elements of one partition, partitions]">;
 def : RuleText<"V-11", "An access stays inside its tensor",
   "bytes outside belong to something else",
   "reduce the counts, the steps or the offset">;
+def : RuleText<"V-14", "oob_mode::skip needs an index known only at run time",
+  "a static access is checked while the kernel is compiled, so there is nothing to skip",
+  "leave oob_mode out"> {
+  let severity = "warning";
+}
 def : RuleText<"V-16", "ap is called on a whole tensor",
   "it addresses the storage and would ignore an earlier slice",
   "call ap on the tensor itself, or use view methods">;
@@ -186,6 +203,11 @@ def : RuleText<"C-01", "A tile has no value while tracing",
 def : RuleText<"C-02", "A register has no value while tracing",
   "its value exists on the device only",
   "use it as a bound or an offset">;
+def : RuleText<"C-11", "Iterations of nl::affine_range are independent",
+  "the name promises that no iteration reads or writes what another one writes; matmuls that add to one PSUM tile are fine",
+  "index by the loop variable, declare the tile inside the loop, or use nl::range"> {
+  let severity = "warning";
+}
 def : RuleText<"C-12", "Every output is written",
   "an output nothing wrote would hold arbitrary bytes",
   "check that the loop that writes it runs; nl::ceil_div counts partial tiles">;
@@ -229,6 +251,11 @@ def : RuleText<"M-10", "Accumulation starts with a matmul",
 def : RuleText<"M-11", "One bank, one open accumulation group",
   "groups in a bank share its state",
   "use another bank">;
+def : RuleText<"M-12", "A tile declared outside a loop serialises it",
+  "it is one piece of memory, so an iteration cannot fill it before the one before has used it; a tile declared inside is a new one in every iteration",
+  "declare it inside the loop"> {
+  let severity = "warning";
+}
 def : RuleText<"M-13", "Names are unique",
   "reports and schedules name tensors",
   "choose another name, or none">;
@@ -241,6 +268,11 @@ def : RuleText<"K-02", "Inputs are read-only",
 def : RuleText<"K-03", "A kernel returns something",
   "otherwise nothing of it is visible",
   "return the tensor it computes">;
+def : RuleText<"K-04", "Shared tensors are declared once",
+  "shared_hbm is one memory for all cores of a launch, so each core declares the same tensors: at the top of the kernel, not in a loop or branch",
+  "use nl::private_hbm for scratch, or move the declaration to the top"> {
+  let severity = "warning";
+}
 def : RuleText<"K-05", "trn2 joins one or two cores",
   "a logical core has at most two",
   "launch on 1 or 2">;
@@ -277,5 +309,41 @@ def : RuleText<"X-06", "An instruction record is well formed",
 def : RuleText<"X-07", "A kernel's own C++ runs to its end",
   "a kernel is native code that records instructions; a crash, an exception or exit() leaves nothing to compile",
   "run the kernel's code under a debugger; nl::require stops a kernel with a message">;
+
+def : RuleText<"H-05", "Tiles are counted with the remainder",
+  "in C++ the division M / t rounds down, so a loop over M / t tiles leaves the last rows out",
+  "use nl::tiles(M, t) or nl::ceil_div(M, t)"> {
+  let severity = "warning";
+}
+def : RuleText<"W-01", "A DMA moves long pieces",
+  "each piece that lies side by side costs the same overhead: below 256 bytes there is little else, from 2048 on hardly any",
+  "move more columns at once, or choose a layout in which they are neighbours"> {
+  let severity = "warning";
+  let isPerformance = 1;
+}
+def : RuleText<"W-02", "An instruction uses many partitions",
+  "an engine works on all partitions at once; an instruction on eight of them takes as long as one on all",
+  "give the partition dim the longest dim, or work on several rows at once"> {
+  let severity = "warning";
+  let isPerformance = 1;
+}
+def : RuleText<"W-03", "A float32 matmul is slow",
+  "the array takes four passes for it: about 20 instead of 79 TFLOPS",
+  "cast the operands to bfloat16 on the way to SBUF; sums stay float32"> {
+  let severity = "warning";
+  let isPerformance = 1;
+}
+def : RuleText<"W-05", "The wide operand is stationary",
+  "a matmul takes as long as it has moving columns, however few stationary columns the array holds",
+  "swap the operands: the result comes out transposed"> {
+  let severity = "warning";
+  let isPerformance = 1;
+}
+def : RuleText<"W-08", "An input is loaded once",
+  "HBM is the slowest memory, and SBUF holds tiles from one use to the next",
+  "load the tiles before the loop and keep them as far as SBUF has room"> {
+  let severity = "warning";
+  let isPerformance = 1;
+}
 
 #endif // KILN_TABLE_RULECATALOGUE_TD

@@ -52,6 +52,10 @@ def : MachineConst<"maxSbufElementsPerInstruction", 65536, "elements", "architec
   "published", "Free elements a partition one instruction may touch in SBUF">;
 def : MachineConst<"maxPsumElementsPerInstruction", 4096, "elements", "architecture guide: tile size",
   "published", "Free elements a partition one instruction may touch in PSUM">;
+def : MachineConst<"dmaShortRowBytes", 256, "bytes", "DMA overview", "published",
+  "A DMA that moves shorter pieces spends nearly all its time on overhead">;
+def : MachineConst<"dmaLongRowBytes", 2048, "bytes", "DMA overview", "published",
+  "Pieces from which on a DMA comes near its full rate">;
 def : MachineConst<"sbufMinAlign", 4, "bytes", "allocation", "choice",
   "Alignment of an SBUF address placed by hand (or the dtype's size, if larger)">;
 def : MachineConst<"sbufAllocAlign", 64, "bytes", "allocation", "choice",
@@ -64,6 +68,8 @@ def : MachineConst<"dmaRings", 8, "rings", "DMA overview", "choice",
   "DMA rings static descriptors are spread over, a semaphore each">;
 def : MachineConst<"dmaEngines", 16, "engines", "DMA overview", "published",
   "DMA engines of one core; each raises the semaphore of a transfer once">;
+def : MachineConst<"maxLogicalCores", 2, "cores", "logical core configuration", "published",
+  "Physical cores a kernel may be launched on together">;
 def : MachineConst<"maxSequencerRegisters", 64, "registers", "register_alloc", "published",
   "Registers of one engine sequencer">;
 

@@ -243,8 +243,9 @@ struct View {
   DType dtype = DType::float32;
   Buffer buffer = Buffer::sbuf;
   uint8_t rank = 0;
-  bool poison = false;    ///< stands in for a tensor a reported error prevented
-  uint32_t partition = 0; ///< on chip: first partition; `offset` counts from its start
+  bool poison = false;         ///< stands in for a tensor a reported error prevented
+  bool keepsPartition = false; ///< an integer index chose a partition, which stayed as extent 1
+  uint32_t partition = 0;      ///< on chip: first partition; `offset` counts from its start
   int64_t offset = 0;
   int64_t shape[maxRank] = {};
   int64_t stride[maxRank] = {}; ///< on chip stride[0] is the elements of one partition

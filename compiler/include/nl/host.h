@@ -70,15 +70,23 @@ private:
   std::string text;
 };
 
+/// How a kernel is run.
+struct LaunchOptions {
+  int cores = 1; ///< programs of the kernel; this Kiln runs one (K-05)
+};
+
 namespace detail {
 std::vector<Array> execute(const PluginInfo &kernels, const char *kernel,
-                           const std::vector<Value> &args);
+                           const std::vector<Value> &args, const LaunchOptions &options,
+                           const SrcLoc &loc);
 } // namespace detail
 
 /// Runs the registered kernel `name`; returns its results, then its InOut parameters. Throws
-/// RunError.
-inline std::vector<Array> execute(const char *name, const std::vector<Value> &args) {
-  return detail::execute(*kiln_plugin(), name, args);
+/// RunError. Host code only: inside a kernel the function of another one is called directly (K-06).
+inline std::vector<Array> execute(const char *name, const std::vector<Value> &args,
+                                  const LaunchOptions &options = {},
+                                  SrcLoc loc = SrcLoc::current()) {
+  return detail::execute(*kiln_plugin(), name, args, options, loc);
 }
 
 /// For main() of a kernel file that checks itself: counts what was checked, prints what was wrong.

@@ -125,22 +125,81 @@ private:
   }
   int64_t first, last, step;
 };
-constexpr Range range(detail::Int stop) { return {0, stop.value, 1}; }
-constexpr Range range(detail::Int start, detail::Int stop, detail::Int step = 1) {
-  return {start.value, stop.value, step.value};
+namespace detail {
+/// Remembers a loop that has no iterations, for a later message about what it did not do.
+void emptyLoop(const SrcLoc &loc);
+/// Begins a loop whose iterations claim to be independent; returns its number.
+uint32_t enterLoop(const SrcLoc &loc);
+/// The current iteration is over; after the last one that ends the loop.
+void nextIteration(uint32_t loop);
+
+constexpr Range noted(const Range &range, const SrcLoc &loc) {
+  if (!std::is_constant_evaluated() && range.begin() == range.end())
+    emptyLoop(loc);
+  return range;
+}
+} // namespace detail
+
+constexpr Range range(detail::Int stop, SrcLoc loc = SrcLoc::current()) {
+  return detail::noted({0, stop.value, 1}, loc);
+}
+constexpr Range range(detail::Int start, detail::Int stop, detail::Int step = 1,
+                      SrcLoc loc = SrcLoc::current()) {
+  return detail::noted({start.value, stop.value, step.value}, loc);
+}
+
+/// The range nl::affine_range returns: it tells the trace where an iteration ends.
+class AffineRange {
+public:
+  class Iterator {
+  public:
+    Iterator(Range::Iterator at, uint32_t loop) : at(at), loop(loop) {}
+    int64_t operator*() const { return *at; }
+    Iterator &operator++() {
+      detail::nextIteration(loop);
+      ++at;
+      return *this;
+    }
+    bool operator==(const Iterator &other) const { return at == other.at; }
+
+  private:
+    Range::Iterator at;
+    uint32_t loop;
+  };
+  AffineRange(const Range &range, const SrcLoc &loc) : range(range), loc(loc) {}
+  Iterator begin() const {
+    return {range.begin(), range.begin() == range.end() ? 0 : detail::enterLoop(loc)};
+  }
+  Iterator end() const { return {range.end(), 0}; }
+
+private:
+  Range range;
+  SrcLoc loc;
+};
+/// A range whose iterations are independent: none reads or writes what another one writes. Matmuls
+/// that add to one PSUM tile are fine. The promise changes nothing in the program; it is checked
+/// (C-11).
+inline AffineRange affine_range(detail::Int stop, SrcLoc loc = SrcLoc::current()) {
+  return {range(stop, loc), loc};
+}
+inline AffineRange affine_range(detail::Int start, detail::Int stop, detail::Int step = 1,
+                                SrcLoc loc = SrcLoc::current()) {
+  return {range(start, stop, step, loc), loc};
 }
 /// NKI's other names of range; they promise nothing more.
-constexpr Range affine_range(detail::Int stop) { return range(stop); }
-constexpr Range affine_range(detail::Int start, detail::Int stop, detail::Int step = 1) {
-  return range(start, stop, step);
+constexpr Range sequential_range(detail::Int stop, SrcLoc loc = SrcLoc::current()) {
+  return range(stop, loc);
 }
-constexpr Range sequential_range(detail::Int stop) { return range(stop); }
-constexpr Range sequential_range(detail::Int start, detail::Int stop, detail::Int step = 1) {
-  return range(start, stop, step);
+constexpr Range sequential_range(detail::Int start, detail::Int stop, detail::Int step = 1,
+                                 SrcLoc loc = SrcLoc::current()) {
+  return range(start, stop, step, loc);
 }
-constexpr Range static_range(detail::Int stop) { return range(stop); }
-constexpr Range static_range(detail::Int start, detail::Int stop, detail::Int step = 1) {
-  return range(start, stop, step);
+constexpr Range static_range(detail::Int stop, SrcLoc loc = SrcLoc::current()) {
+  return range(stop, loc);
+}
+constexpr Range static_range(detail::Int start, detail::Int stop, detail::Int step = 1,
+                             SrcLoc loc = SrcLoc::current()) {
+  return range(start, stop, step, loc);
 }
 
 //---- what a kernel assumes ----------------------------------------------===//

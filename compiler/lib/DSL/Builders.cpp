@@ -179,8 +179,10 @@ unsigned reducedDims(Emitter &e, const Axes &axes, const Tensor &data) {
     int64_t axis = axes.values[i] < 0 ? axes.values[i] + rank : axes.values[i];
     named += text(i ? ", " : "", axes.values[i]);
     if (axis < 0 || axis >= rank) {
-      e.fault("V-01", text("axis ", axes.values[i], " is outside the ", rank, " dims of ",
-                           e.describe(isa::TensorReduceArgs::data)));
+      e.fault("V-01",
+              text("axis ", axes.values[i], " is outside the ", rank, " dims of ",
+                   e.describe(isa::TensorReduceArgs::data)),
+              text("axes are numbered 0 to ", rank - 1, ", or -", rank, " to -1 from the end"));
       return 0;
     }
     sorted.push_back(axis);
@@ -331,8 +333,10 @@ void iota(const Iota &args, SrcLoc loc) {
   Emitter e(row, loc);
   e.operand(Place::dst, args.dst);
   if (e.usable() && (args.pattern.size() > isa::kMaxFreeDims || args.pattern.empty()))
-    e.fault("S-06", text("the pattern of iota has ", args.pattern.size(),
-                         " pairs, an instruction holds 1 to ", isa::kMaxFreeDims));
+    e.fault("S-06",
+            text("the pattern of iota has ", args.pattern.size(),
+                 " pairs, an instruction holds 1 to ", isa::kMaxFreeDims),
+            "fill the tile in parts");
   for (unsigned i = 0; e.usable() && i < isa::kMaxFreeDims; ++i) {
     bool given = i < args.pattern.size();
     e.word(pattern + 2 * i, given ? args.pattern[i].step.value : 0);

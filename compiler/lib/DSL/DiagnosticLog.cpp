@@ -9,7 +9,8 @@ namespace kiln::trace {
 
 void DiagnosticLog::report(const Fault &fault, Place place, std::vector<Note> notes) {
   ++errors;
-  auto [slot, isNew] = seen.try_emplace({fault.rule, place, fault.subject}, entries.size());
+  auto [slot, isNew] =
+      seen.try_emplace({fault.rule, place, fault.subject, fault.declared}, entries.size());
   if (!isNew) {
     ++entries[slot->second].repetitions;
     return;
@@ -22,22 +23,14 @@ void DiagnosticLog::report(const Fault &fault, Place place, std::vector<Note> no
   entries.push_back({fault, place, std::move(notes)});
 }
 
-namespace {
-
-/// Call sites before the statement, so that errors follow the text of the kernel function.
-bool inSourceOrder(const Diagnostic &a, const Diagnostic &b) {
-  auto before = [](const FileLine &x, const FileLine &y) {
-    return std::tie(x.file, x.line) < std::tie(y.file, y.line);
-  };
-  if (a.place != b.place)
-    return std::lexicographical_compare(a.place.rbegin(), a.place.rend(), b.place.rbegin(),
-                                        b.place.rend(), before);
-  return std::tie(a.rule, a.message) < std::tie(b.rule, b.message);
-}
-
-} // namespace
-
 std::vector<Diagnostic> DiagnosticLog::finish() {
+  // Within a line; sortBySource keeps it.
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry &a, const Entry &b) {
+    if (a.fault.isArgument != b.fault.isArgument)
+      return a.fault.isArgument;
+    return a.fault.isArgument &&
+           std::tie(a.fault.rule, a.fault.message) < std::tie(b.fault.rule, b.fault.message);
+  });
   std::vector<Diagnostic> out;
   for (Entry &entry : entries) {
     Diagnostic d;
@@ -46,14 +39,14 @@ std::vector<Diagnostic> DiagnosticLog::finish() {
     d.help = entry.fault.help;
     d.place = locations.chain(entry.place);
     for (const Note &note : entry.notes)
-      d.notes.push_back({note.message, locations.chain(note.place)});
+      d.notes.push_back({note.message, locations.chain(note.place), note.rule});
     if (entry.repetitions)
       d.notes.push_back({text("the statement breaks this rule ", entry.repetitions,
                               entry.repetitions == 1 ? " more time" : " more times"),
                          d.place});
     out.push_back(std::move(d));
   }
-  std::stable_sort(out.begin(), out.end(), inSourceOrder);
+  sortBySource(out);
   if (dropped) {
     Diagnostic more;
     more.severity = Severity::Note;

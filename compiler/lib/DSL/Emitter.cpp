@@ -81,12 +81,12 @@ bool Emitter::admit(unsigned index, const nl::Tensor &tensor) {
     return false;
   }
   if (view.trace != state->number) {
-    fault("K-08",
-          text(desc.name, " of nisa::", row.desc.mnemonic, " is ", state->describe(view),
-               ", which is finished"),
+    fault("K-08", text(desc.name, " of nisa::", row.desc.mnemonic, " is ", state->describe(view)),
           "declare tensors inside the kernel function");
     return false;
   }
+  if (view.keepsPartition)
+    partitionViews.push_back(view);
   return true;
 }
 
@@ -127,6 +127,11 @@ std::vector<DiagnosticLog::Note> Emitter::operandNotes(int first) const {
 
 //---- recording ----------------------------------------------------------===//
 
+/// Rules an author breaks who expects an index to drop the partition dim.
+static bool isAboutShapes(std::string_view rule) {
+  return rule == "P-04" || rule == "P-05" || rule == "P-10" || rule == "P-11" || rule == "P-12";
+}
+
 void Emitter::record() {
   if (!state)
     return;
@@ -148,8 +153,12 @@ void Emitter::record() {
   bool legal = true;
   auto report = [&](isa::Violation v) {
     legal = false;
+    std::vector<DiagnosticLog::Note> notes = operandNotes(v.operand);
+    if (isAboutShapes(v.rule))
+      for (const nl::detail::View &view : partitionViews)
+        std::ranges::move(state->partitionNote(view, place), std::back_inserter(notes));
     state->log.report({v.rule, std::move(v.message), std::move(v.help), v.operand}, place,
-                      operandNotes(v.operand));
+                      std::move(notes));
   };
   if (isa::checkInstruction(view, report))
     state->chains.follow(view, report);

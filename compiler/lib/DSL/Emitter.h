@@ -68,6 +68,8 @@ private:
   Place place = 0;
   bool broken = false;
   int subject = 100; ///< of the next fault(); operands use their own number
+  /// Views in which an index chose a partition, for the note that explains their shape.
+  std::vector<nl::detail::View> partitionViews;
   isa::Instruction inst;
 };
 

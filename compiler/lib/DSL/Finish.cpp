@@ -31,8 +31,7 @@ void TraceState::takeResult(const nl::Tensor &result, uint32_t resultNumber) {
                  "return a tensor declared in nl::shared_hbm", false);
   TensorRecord *record = find(view);
   if (!record)
-    return fault("K-08",
-                 text("result ", resultNumber, " is ", describe(view), ", which is finished"),
+    return fault("K-08", text("result ", resultNumber, " is ", describe(view)),
                  "return a tensor this call of the kernel declared", false);
   if (record->role == TensorRole::Input)
     return fault(
@@ -77,12 +76,16 @@ void TraceState::checkWritten(const TensorRecord &record) {
     return;
   std::string name =
       record.name.empty() ? text("result ", record.index) : text("'", record.name, "'");
+  std::vector<DiagnosticLog::Note> notes = {
+      {text(name, " is ", declaration(record)), record.place}};
+  constexpr size_t kShownLoops = 3;
+  for (size_t i = 0; i < std::min(emptyLoops.size(), kShownLoops); ++i)
+    notes.push_back({"this loop has no iterations", emptyLoops[i]});
   log.report({"C-12", text(name, " is returned but never written"),
               "store to it with nisa::dma_copy; a loop over M / N tiles runs 0 times when M < N, "
-              "nl::ceil_div(M, N) "
-              "and nl::tiles(M, N) count the last part",
+              "nl::ceil_div(M, N) and nl::tiles(M, N) count the last part",
               static_cast<int>(record.index)},
-             kernelPlace, {{text(name, " is ", declaration(record)), record.place}});
+             kernelPlace, std::move(notes));
 }
 
 void TraceState::takeResults(const std::vector<nl::Tensor> &results) {
@@ -198,6 +201,8 @@ Trace TraceState::finish() {
     const TensorRecord &record = tensors[t];
     Tensor tensor;
     tensor.name = record.name;
+    tensor.isNamed = !record.name.empty();
+    tensor.isShared = record.buffer == nl::shared_hbm;
     tensor.memory = toIsa(record.buffer);
     tensor.dtype = toIsa(record.dtype);
     tensor.role = record.role;
@@ -217,6 +222,8 @@ Trace TraceState::finish() {
       if (access.present())
         access.tensor = renumbered[access.tensor];
   }
+  for (LoopRecord &loop : claimedLoops)
+    trace.claimedLoops.push_back({locationOf(loop.place), std::move(loop.iterations)});
   return trace;
 }
 

@@ -37,8 +37,11 @@ void store(const Tensor &dst, const Tensor &value, SrcLoc loc) {
 }
 
 Tiles tiles(detail::Int total, detail::Int tile, SrcLoc loc) {
-  if (tile.value >= 1 && total.value >= 0)
+  if (tile.value >= 1 && total.value >= 0) {
+    if (total.value == 0)
+      detail::emptyLoop(loc);
     return {total.value, tile.value};
+  }
   TraceState *state = TraceState::current();
   if (state)
     state->fatal({"V-02",
@@ -50,6 +53,33 @@ Tiles tiles(detail::Int total, detail::Int tile, SrcLoc loc) {
   kiln::trace::reportOutsideKernel("nl::tiles", loc);
   return {0, 1};
 }
+
+//---- loops --------------------------------------------------------------===//
+
+namespace detail {
+
+void emptyLoop(const SrcLoc &loc) {
+  if (TraceState *state = TraceState::current())
+    state->emptyLoops.push_back(state->capture(loc));
+}
+
+uint32_t enterLoop(const SrcLoc &loc) {
+  TraceState *state = TraceState::current();
+  if (!state)
+    return kiln::trace::kNone;
+  state->claimedLoops.push_back(
+      {state->capture(loc), {static_cast<uint32_t>(state->instructions.size())}});
+  return static_cast<uint32_t>(state->claimedLoops.size() - 1);
+}
+
+void nextIteration(uint32_t loop) {
+  TraceState *state = TraceState::current();
+  if (state && loop < state->claimedLoops.size())
+    state->claimedLoops[loop].iterations.push_back(
+        static_cast<uint32_t>(state->instructions.size()));
+}
+
+} // namespace detail
 
 //---- nl::require --------------------------------------------------------===//
 

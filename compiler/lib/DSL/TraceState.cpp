@@ -4,7 +4,10 @@
 
 #include "ViewAlgebra.h"
 
+#include <algorithm>
 #include <atomic>
+#include <deque>
+#include <mutex>
 
 namespace kiln::trace {
 namespace {
@@ -18,6 +21,48 @@ uint32_t nextTraceNumber() {
   return number ? number : ++last; // 0 marks an empty handle
 }
 
+/// What messages say of the tensors of a trace that is over.
+struct FinishedTrace {
+  uint32_t number;
+  std::string kernel;
+  std::map<uint32_t, std::string> names; ///< by tensor
+};
+
+/// The last few finished traces of the process.
+struct FinishedTraces {
+  std::mutex mutex;
+  std::deque<FinishedTrace> traces;
+};
+FinishedTraces &finishedTraces() {
+  static FinishedTraces finished;
+  return finished;
+}
+
+void rememberTrace(FinishedTrace trace) {
+  constexpr size_t kRemembered = 8;
+  FinishedTraces &all = finishedTraces();
+  std::lock_guard lock(all.mutex);
+  all.traces.push_back(std::move(trace));
+  if (all.traces.size() > kRemembered)
+    all.traces.pop_front();
+}
+
+/// "'w', which belongs to a finished trace of 'matmul'", as far as that is remembered.
+std::string describeForeign(const nl::detail::View &view) {
+  std::string what =
+      text("a ", shapeText({view.shape, view.rank}), " ", isa::name(toIsa(view.dtype)), " tensor");
+  FinishedTraces &all = finishedTraces();
+  std::lock_guard lock(all.mutex);
+  for (const FinishedTrace &trace : all.traces) {
+    if (trace.number != view.trace)
+      continue;
+    if (auto name = trace.names.find(view.tensor); name != trace.names.end())
+      what = text("'", name->second, "'");
+    return text(what, ", which belongs to a finished trace of '", trace.kernel, "'");
+  }
+  return text(what, ", which belongs to another trace");
+}
+
 } // namespace
 
 TraceState::TraceState(const nl::detail::KernelEntry &kernel, const TraceOptions &options)
@@ -25,7 +70,13 @@ TraceState::TraceState(const nl::detail::KernelEntry &kernel, const TraceOptions
       log(locations, options.maxDiagnostics), kernelPlace(locations.plain(kernel.place)),
       last(kernel.place), outer(std::exchange(currentTrace, this)) {}
 
-TraceState::~TraceState() { currentTrace = outer; }
+TraceState::~TraceState() {
+  currentTrace = outer;
+  FinishedTrace trace{number, kernel.name, {}};
+  for (const auto &[name, index] : names)
+    trace.names.emplace(index, name);
+  rememberTrace(std::move(trace));
+}
 
 TraceState *TraceState::current() { return currentTrace; }
 
@@ -42,11 +93,32 @@ void TraceState::countStatement() {
            text("the kernel has made ", options.maxStatements,
                 " instructions and tensors, its limit"),
            "end the loop, or make each instruction do more: wider tiles, longer DMAs"},
-          last);
+          last, busiestLine());
 }
 
-void TraceState::fatal(const Fault &fault, const nl::SrcLoc &loc) {
-  report(fault, loc);
+/// Where most of the statements come from: the loop to look at.
+std::vector<DiagnosticLog::Note> TraceState::busiestLine() {
+  std::unordered_map<Place, size_t> counts;
+  for (const Instruction &instruction : instructions)
+    ++counts[instruction.location];
+  std::map<std::pair<std::string, unsigned>, std::pair<size_t, Place>> lines;
+  for (auto [place, count] : counts) {
+    const FileLine line = locations.chain(place).front();
+    auto &[total, first] = lines.try_emplace({line.file, line.line}, 0, place).first->second;
+    total += count;
+    first = std::min(first, place);
+  }
+  auto most = std::ranges::max_element(lines, {}, [](const auto &l) { return l.second.first; });
+  if (most == lines.end())
+    return {};
+  return {{text(most->second.first * 100 / instructions.size(),
+                " % of the instructions come from here"),
+           most->second.second}};
+}
+
+void TraceState::fatal(const Fault &fault, const nl::SrcLoc &loc,
+                       std::vector<DiagnosticLog::Note> notes) {
+  report(fault, loc, std::move(notes));
   throw Abort{};
 }
 
@@ -76,9 +148,7 @@ std::string TraceState::describe(const nl::detail::View &view) {
   const TensorRecord *record =
       view.trace == number && view.tensor < tensors.size() ? &tensors[view.tensor] : nullptr;
   if (!record)
-    return view.trace == 0 ? "an empty handle"
-                           : text("a ", shapeText({view.shape, view.rank}), " ",
-                                  isa::name(toIsa(view.dtype)), " tensor of another trace");
+    return view.trace == 0 ? "an empty handle" : describeForeign(view);
   if (!record->name.empty())
     return text("'", record->name, "'");
   FileLine declared = locations.chain(record->place).front();
@@ -91,6 +161,15 @@ std::string TraceState::declaration(const TensorRecord &record) const {
   if (record.role == TensorRole::Input)
     return text("this ", what, " parameter of the kernel");
   return text("this ", what, record.onChip() ? " tile in " : " tensor in ", nameOf(record.buffer));
+}
+
+std::vector<DiagnosticLog::Note> TraceState::partitionNote(const nl::detail::View &view,
+                                                           Place place) const {
+  if (!view.keepsPartition)
+    return {};
+  return {{text("indexing a partition keeps it as extent 1: this view is ",
+                tupleText({view.shape, view.rank})),
+           place, "P-13"}};
 }
 
 } // namespace kiln::trace

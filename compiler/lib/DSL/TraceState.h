@@ -23,6 +23,9 @@ struct Fault {
   std::string_view rule;
   std::string message, help;
   int subject = -1; ///< tells faults of one statement apart: the operand or dim at fault
+  /// Found while the arguments of a call were made. Host compilers make them in different orders.
+  bool isArgument = false;
+  Place declared = 0; ///< of the tensor at fault, which tells the faults of two arguments apart
 };
 
 /// Leaves the kernel after a fatal error; thrown and caught inside libkiln, it only passes through
@@ -45,6 +48,12 @@ struct TensorRecord {
   bool onChip() const { return nl::is_on_chip(buffer); }
 };
 
+/// A loop over nl::affine_range.
+struct LoopRecord {
+  Place place;
+  std::vector<uint32_t> iterations; ///< first instruction of each; the end too once it has ended
+};
+
 /// Errors of one trace, bounded and without repetition: an error of an unrolled loop is reported
 /// once.
 class DiagnosticLog {
@@ -52,13 +61,15 @@ public:
   struct Note {
     std::string message;
     Place place;
+    std::string rule = {}; ///< of a note that has one of its own
   };
 
   DiagnosticLog(LocationTable &locations, size_t limit) : locations(locations), limit(limit) {}
 
   void report(const Fault &fault, Place place, std::vector<Note> notes = {});
   bool hasErrors() const { return errors != 0; }
-  /// All of them in source order, with places.
+  /// All of them, with places: by file and line, and on one line in the order they were found;
+  /// those of arguments by rule and text, before those of the call.
   std::vector<Diagnostic> finish();
 
 private:
@@ -73,7 +84,7 @@ private:
   size_t errors = 0;
   size_t dropped = 0;
   std::vector<Entry> entries;
-  std::map<std::tuple<std::string_view, Place, int>, size_t> seen; ///< index into entries
+  std::map<std::tuple<std::string_view, Place, int, Place>, size_t> seen; ///< index into entries
 };
 
 class TraceState {
@@ -94,15 +105,23 @@ public:
   /// Stops a kernel that never ends (K-12). Wrong statements count too: a loop of them has no end
   /// either.
   void countStatement();
-  void report(const Fault &fault, const nl::SrcLoc &loc) { log.report(fault, capture(loc)); }
-  [[noreturn]] void fatal(const Fault &fault, const nl::SrcLoc &loc);
+  void report(const Fault &fault, const nl::SrcLoc &loc,
+              std::vector<DiagnosticLog::Note> notes = {}) {
+    log.report(fault, capture(loc), std::move(notes));
+  }
+  [[noreturn]] void fatal(const Fault &fault, const nl::SrcLoc &loc,
+                          std::vector<DiagnosticLog::Note> notes = {});
 
   /// Adds a tensor without checks and returns its handle.
   nl::Tensor declare(TensorRecord record);
   /// The record `view` names; null for an empty, poisoned or foreign handle.
   TensorRecord *find(const nl::detail::View &view);
-  /// "'w'", or "the 128x512 float32 tile of line 33".
+  /// "'w'", or "the 128x512 float32 tile of line 33". Of another trace: "'w', which belongs to a
+  /// finished trace of 'matmul'".
   std::string describe(const nl::detail::View &view);
+  /// The note (P-13) that explains the shape of a view in which an index chose a partition; nothing
+  /// for other views.
+  std::vector<DiagnosticLog::Note> partitionNote(const nl::detail::View &view, Place place) const;
   /// "this 128x512 float32 tile in sbuf", for the note at its declaration.
   std::string declaration(const TensorRecord &record) const;
 
@@ -123,13 +142,16 @@ public:
   std::map<std::string, uint32_t, std::less<>> names; ///< the author's names
   std::vector<Instruction> instructions;              ///< locations hold Places until finish
   isa::AccumulatorChains chains;                      ///< after the instructions so far
-  size_t statements = 0; ///< instructions and tensors so far, wrong ones too
+  std::vector<LoopRecord> claimedLoops;
+  std::vector<Place> emptyLoops; ///< loops over ranges without an element, where C-12 may come from
+  size_t statements = 0;         ///< instructions and tensors so far, wrong ones too
   nl::SrcLoc last;
 
 private:
   nl::detail::View identityView(uint32_t tensor) const;
   void takeResult(const nl::Tensor &result, uint32_t number);
   void checkWritten(const TensorRecord &record);
+  std::vector<DiagnosticLog::Note> busiestLine();
   std::vector<uint32_t> useOrder() const;
   void nameTensors(Trace &trace) const;
 

@@ -47,7 +47,8 @@ std::optional<unsigned> ViewAlgebra::resolveDim(int dim, unsigned end) {
   int64_t resolved = dim < 0 ? int64_t(dim) + end : dim;
   if (resolved >= 0 && resolved < end)
     return static_cast<unsigned>(resolved);
-  fault("V-01", text("dim ", dim, " is outside the ", unsigned(view.rank), " dims of ", name()));
+  fault("V-01", text("dim ", dim, " is outside the ", unsigned(view.rank), " dims of ", name()),
+        text("dims are numbered 0 to ", end - 1, ", or -", end, " to -1 from the end"));
   return std::nullopt;
 }
 
@@ -97,13 +98,16 @@ void ViewAlgebra::sliceDim(unsigned d, const nl::Slice &range) {
   auto spelled = [&] { return text("slice [", start, ", ", stop, ")"); };
   size_t before = faults.size();
   if (range.step < 1)
-    fault("V-02", text("the step of a slice must be at least 1, dim ", d, " of ", name(),
-                       " is sliced by ", range.step));
+    fault("V-02",
+          text("the step of a slice must be at least 1, dim ", d, " of ", name(), " is sliced by ",
+               range.step),
+          "use a step of at least 1; a view cannot run backwards");
   if (start >= stop)
     fault("V-02", text(spelled(), " of dim ", d, " of ", name(), " is empty"),
           "skip the statement when nothing is left");
   else if (start < 0 || start >= extent)
-    fault("V-01", text(spelled(), " is outside dim ", d, " of ", name(), " (extent ", extent, ")"));
+    fault("V-01", text(spelled(), " is outside dim ", d, " of ", name(), " (extent ", extent, ")"),
+          text("slice between 0 and ", extent));
   else if (stop > extent)
     fault("P-14", text(spelled(), " exceeds dim ", d, " of ", name(), " (extent ", extent, ")"),
           text("clip it with nl::tiles(", extent, ", ", stop - start, ") or std::min(end, ", extent,
@@ -132,12 +136,18 @@ void ViewAlgebra::selectElement(unsigned d, int64_t index) {
   int64_t i = index < 0 ? index + extent : index;
   view.shape[d] = 1;
   if (i < 0 || i >= extent)
-    return fault("V-01", text("index ", index, " is outside dim ", d, " of ", name(), " (extent ",
-                              extent, ")"));
-  if (onChip() && d == 0)
+    return fault(
+        "V-01",
+        text("index ", index, " is outside dim ", d, " of ", name(), " (extent ", extent, ")"),
+        extent == 1
+            ? std::string("use index 0")
+            : text("use 0 to ", extent - 1, ", or -", extent, " to -1 counted from the end"));
+  if (onChip() && d == 0) {
     view.partition += static_cast<uint32_t>(i);
-  else
+    view.keepsPartition = true;
+  } else {
     view.offset += i * view.stride[d];
+  }
 }
 
 void ViewAlgebra::subscript(std::span<const Index> indices, unsigned count) {
@@ -145,11 +155,15 @@ void ViewAlgebra::subscript(std::span<const Index> indices, unsigned count) {
   for (const Index &i : indices)
     dots += i.kind == Index::Kind::Dots;
   if (count - dots > view.rank || count > indices.size())
-    return fault("V-03", text(count - dots, " indices for a rank-", unsigned(view.rank),
-                              " tensor, ", name()));
+    return fault(
+        "V-03",
+        text(count - dots, " indices for a rank-", unsigned(view.rank), " tensor, ", name()),
+        text(name(), " is ", tupleText({view.shape, view.rank}), ": give at most ",
+             unsigned(view.rank)));
   if (dots > 1)
     return fault("V-03",
-                 text("nl::dots stands once in a subscript, ", name(), " has it ", dots, " times"));
+                 text("nl::dots stands once in a subscript, ", name(), " has it ", dots, " times"),
+                 "write nl::_ for each of the other dims");
   std::array<bool, nl::detail::maxRank> drop{};
   unsigned d = 0;
   for (const Index &i : indices) {
@@ -214,8 +228,10 @@ void ViewAlgebra::permute(const nl::Shape &order) {
     result.stride[k] = view.stride[from];
   }
   if (!valid)
-    return fault("V-03", text("permute takes each of the ", unsigned(view.rank), " dims of ",
-                              name(), " once, got ", tupleText(order)));
+    return fault("V-03",
+                 text("permute takes each of the ", unsigned(view.rank), " dims of ", name(),
+                      " once, got ", tupleText(order)),
+                 text("name the dims 0 to ", view.rank - 1, " in their new order"));
   if (onChip() && order[0] != 0 && order[0] != -int64_t(view.rank))
     fault("V-06",
           text("dim 0 of ", name(),
@@ -231,10 +247,16 @@ void ViewAlgebra::broadcast(int dim, int64_t size) {
   if (!d)
     return;
   if (view.shape[*d] != 1)
-    fault("V-07", text("only extent-1 dims can be broadcast, dim ", *d, " of ", name(),
-                       " has extent ", view.shape[*d]));
+    fault("V-07",
+          text("only extent-1 dims can be broadcast, dim ", *d, " of ", name(), " has extent ",
+               view.shape[*d]),
+          text("take one element of it first, as in slice(", *d,
+               ", 0, 1), or add a dim with "
+               "expand_dim(",
+               *d, ")"));
   if (size < 1)
-    fault("V-02", text("broadcast of dim ", *d, " of ", name(), " to ", size, " is empty"));
+    fault("V-02", text("broadcast of dim ", *d, " of ", name(), " to ", size, " is empty"),
+          "broadcast to an extent of at least 1");
   view.shape[*d] = std::max<int64_t>(size, 1);
   view.stride[*d] = 0;
 }
@@ -256,13 +278,17 @@ void ViewAlgebra::squeezeDim(int dim) {
   if (!d)
     return;
   if (view.shape[*d] != 1)
-    return fault("V-07", text("only extent-1 dims can be squeezed, dim ", *d, " of ", name(),
-                              " has extent ", view.shape[*d]));
+    return fault("V-07",
+                 text("only extent-1 dims can be squeezed, dim ", *d, " of ", name(),
+                      " has extent ", view.shape[*d]),
+                 text("select one of its elements, as in select(", *d,
+                      ", 0), or merge it with a neighbour by flatten_dims"));
   if (view.rank <= (onChip() ? 2u : 1u))
     return fault("P-02",
                  onChip() ? text("squeezing dim ", *d, " would leave ", name(),
                                  " without a free dim, on-chip tensors have at least one")
-                          : text("squeezing dim ", *d, " would leave ", name(), " without a dim"));
+                          : text("squeezing dim ", *d, " would leave ", name(), " without a dim"),
+                 "keep the dim");
   removeDim(*d);
 }
 
@@ -271,8 +297,10 @@ void ViewAlgebra::squeezeDim(int dim) {
 /// Replaces the one -1 by what is left of `total`. False, with a fault, for an empty or open shape.
 bool ViewAlgebra::fillOpenExtent(nl::Shape &shape, int64_t total) {
   if (shape.size() == 0 || shape.size() > nl::detail::maxRank) {
-    fault("S-06", text("a shape of ", shape.size(), " dims for ", name(), ", a view has 1 to ",
-                       nl::detail::maxRank));
+    fault("S-06",
+          text("a shape of ", shape.size(), " dims for ", name(), ", a view has 1 to ",
+               nl::detail::maxRank),
+          "merge dims that are used together");
     return false;
   }
   int open = -1;
@@ -281,8 +309,10 @@ bool ViewAlgebra::fillOpenExtent(nl::Shape &shape, int64_t total) {
     if (shape[i] == -1 && open < 0) {
       open = static_cast<int>(i);
     } else if (shape[i] < 1) {
-      fault("V-02", text("extent ", shape[i], " in ", tupleText(shape), " for ", name(),
-                         ": extents are at least 1, and one may be -1"));
+      fault("V-02",
+            text("extent ", shape[i], " in ", tupleText(shape), " for ", name(),
+                 ": extents are at least 1, and one may be -1"),
+            "use extents of at least 1");
       return false;
     } else {
       known = multiply(known, shape[i]);
@@ -291,8 +321,10 @@ bool ViewAlgebra::fillOpenExtent(nl::Shape &shape, int64_t total) {
   if (open < 0)
     return true;
   if (total % known != 0) {
-    fault("V-04", text("the -1 in ", tupleText(shape), " has no value: ", total, " elements of ",
-                       name(), " are not a multiple of ", known));
+    fault("V-04",
+          text("the -1 in ", tupleText(shape), " has no value: ", total, " elements of ", name(),
+               " are not a multiple of ", known),
+          text("choose extents whose product divides ", total));
     return false;
   }
   shape[open] = total / known;
@@ -358,8 +390,11 @@ void ViewAlgebra::reshapeDim(int dim, nl::Shape shape) {
   for (int64_t extent : shape)
     product = multiply(product, extent);
   if (product != view.shape[*d])
-    return fault("V-04", text("dim ", *d, " of ", name(), " has ", view.shape[*d], " elements, ",
-                              tupleText(shape), " has ", product));
+    return fault(
+        "V-04",
+        text("dim ", *d, " of ", name(), " has ", view.shape[*d], " elements, ", tupleText(shape),
+             " has ", product),
+        text("make the extents multiply to ", view.shape[*d], ", or write one of them as -1"));
   if (view.rank - 1 + shape.size() > nl::detail::maxRank)
     return fault("S-06",
                  text("reshape_dim gives ", name(), " rank ", view.rank - 1 + shape.size(),
@@ -379,8 +414,10 @@ void ViewAlgebra::flattenDims(int first, int last) {
   if (!a || !b)
     return;
   if (*a > *b)
-    return fault("V-03", text("flatten_dims takes the first and the last dim, got ", first, " and ",
-                              last, " of ", name()));
+    return fault("V-03",
+                 text("flatten_dims takes the first and the last dim, got ", first, " and ", last,
+                      " of ", name()),
+                 text("write flatten_dims(", last, ", ", first, ")"));
   int64_t run = 1;
   for (unsigned i = *a; i <= *b; ++i)
     run = multiply(run, view.shape[i]);
@@ -419,11 +456,15 @@ void ViewAlgebra::reshape(nl::Shape shape) {
   for (int64_t extent : shape)
     product = multiply(product, extent);
   if (product != total)
-    return fault("V-04", text("cannot reshape ", name(), " from ", old, " to ", tupleText(shape),
-                              ": ", total, " elements become ", product));
+    return fault("V-04",
+                 text("cannot reshape ", name(), " from ", old, " to ", tupleText(shape), ": ",
+                      total, " elements become ", product),
+                 text("make the extents multiply to ", total, ", or write one of them as -1"));
   if (onChip() && shape.size() < 2)
-    return fault("P-02", text("reshape to ", tupleText(shape), " leaves ", name(),
-                              " without a free dim, on-chip tensors have at least one"));
+    return fault("P-02",
+                 text("reshape to ", tupleText(shape), " leaves ", name(),
+                      " without a free dim, on-chip tensors have at least one"),
+                 text("keep dim 0 and flatten the rest: reshape({", view.shape[0], ", -1})"));
   if (onChip() && shape[0] != view.shape[0])
     return fault("V-04",
                  text("reshape cannot change the partition extent of an on-chip tile: ", name(),
@@ -463,8 +504,10 @@ void ViewAlgebra::viewAs(nl::DType dtype) {
   auto whole = [&](int64_t n, std::string_view what) {
     if (n % r == 0)
       return true;
-    fault("D-15", text(n, " elements of ", from, from == 1 ? " byte" : " bytes", " (", what, " of ",
-                       name(), ") are not a whole number of ", target));
+    fault("D-15",
+          text(n, " elements of ", from, from == 1 ? " byte" : " bytes", " (", what, " of ", name(),
+               ") are not a whole number of ", target),
+          text("take a multiple of ", r, " elements"));
     return false;
   };
   if (!whole(view.shape[last], text("dim ", last)) || !whole(view.offset, "the offset"))
@@ -490,8 +533,10 @@ void ViewAlgebra::accessPattern(const View &storage, const nl::Pattern &pattern,
     return fault("V-16", "ap addresses the whole storage and would ignore this view",
                  text("call it on ", name(), " or use view methods"));
   if (pattern.size() > nl::detail::maxRank || pattern.empty())
-    return fault("S-06", text("a pattern of ", pattern.size(), " pairs for ", name(),
-                              ", a view has 1 to ", nl::detail::maxRank, " dims"));
+    return fault("S-06",
+                 text("a pattern of ", pattern.size(), " pairs for ", name(), ", a view has 1 to ",
+                      nl::detail::maxRank, " dims"),
+                 "merge pairs that step through neighbours");
   if (onChip() && pattern.size() < 2)
     return fault("P-02",
                  text("a pattern of 1 pair for ", name(),
@@ -508,12 +553,15 @@ void ViewAlgebra::accessPattern(const View &storage, const nl::Pattern &pattern,
     result.stride[i] = pattern[i].step.value;
     result.shape[i] = pattern[i].num.value;
     if (result.shape[i] < 1)
-      return fault("V-02", text("pair ", i, " of the pattern for ", name(), " counts ",
-                                result.shape[i], " elements"));
+      return fault("V-02",
+                   text("pair ", i, " of the pattern for ", name(), " counts ", result.shape[i],
+                        " elements"),
+                   "a pair is {step, count} with a count of at least 1");
     int64_t reach = multiply(result.stride[i], result.shape[i] - 1);
     int64_t &end = reach < 0 ? low : high;
     if ((i > 0 || !onChip()) && __builtin_add_overflow(end, reach, &end))
-      return fault("V-11", text("the pattern for ", name(), " reaches past every storage"));
+      return fault("V-11", text("the pattern for ", name(), " reaches past every storage"),
+                   "reduce its steps or counts");
   }
   // Elements of the pattern's dtype: of one partition on chip, of the tensor in HBM.
   int64_t held = onChip() ? storage.stride[0] : extentProduct(0);
@@ -522,25 +570,32 @@ void ViewAlgebra::accessPattern(const View &storage, const nl::Pattern &pattern,
   view.offset = options.offset.value_or(0);
   if (!onChip()) {
     if (low < 0 || high >= held)
-      fault("V-11", low < 0 ? text("the pattern for ", name(), " starts at element ", low)
-                            : text("the pattern for ", name(), " ends at element ", high, ", ",
-                                   held, " ", isa::name(toIsa(dtype)), " are allocated"));
+      fault("V-11",
+            low < 0 ? text("the pattern for ", name(), " starts at element ", low)
+                    : text("the pattern for ", name(), " ends at element ", high, ", ", held, " ",
+                           isa::name(toIsa(dtype)), " are allocated"),
+            low < 0 ? text("raise its offset by ", -low)
+                    : text("the last element is ", held - 1, ": reduce the counts or the offset"));
     return;
   }
   if (view.stride[0] != held)
     return fault("V-10",
                  text("the first pair must be [", held, ", n]: every partition of ", name(),
-                      " is accessed alike, got [", view.stride[0], ", ", view.shape[0], "]"));
+                      " is accessed alike, got [", view.stride[0], ", ", view.shape[0], "]"),
+                 text("start the pattern with {", held, ", ", view.shape[0], "}"));
   int64_t first = view.offset >= 0 ? view.offset / held : -1;
   if (first < 0 || first + view.shape[0] > storage.shape[0])
-    return fault("V-11", text("the pattern for ", name(), " covers partitions ", first, " to ",
-                              first + view.shape[0] - 1, " of ", storage.shape[0]));
+    return fault("V-11",
+                 text("the pattern for ", name(), " covers partitions ", first, " to ",
+                      first + view.shape[0] - 1, " of ", storage.shape[0]),
+                 text("count at most ", storage.shape[0], " partitions from the offset on"));
   low -= first * held;
   high -= first * held;
   if (low < 0 || high >= held)
     return fault("V-11",
                  text("the pattern for ", name(), " reaches element ", low < 0 ? low : high,
-                      " of a partition, ", held, " ", isa::name(toIsa(dtype)), " are allocated"));
+                      " of a partition, ", held, " ", isa::name(toIsa(dtype)), " are allocated"),
+                 text("stay within elements 0 to ", held - 1, " of the partition"));
   view.partition = static_cast<uint32_t>(first);
   view.offset -= first * held;
 }

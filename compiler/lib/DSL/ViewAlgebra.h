@@ -47,7 +47,7 @@ private:
 
   bool onChip() const { return nl::is_on_chip(view.buffer); }
   void fault(std::string_view rule, std::string message, std::string help = {}) {
-    faults.push_back({rule, std::move(message), std::move(help), subject});
+    faults.push_back({rule, std::move(message), std::move(help), subject, true});
   }
   /// Dim `dim` counted from the front; `end` is one past the last legal one.
   std::optional<unsigned> resolveDim(int dim, unsigned end);

@@ -33,16 +33,17 @@ Tensor apply(const Tensor &tensor, const char *method, SrcLoc loc, Operation ope
   ViewAlgebra algebra(view,
                       [&] { return state ? state->describe(view) : std::string("this tensor"); });
   operation(algebra);
-  if (!algebra.faults.empty()) {
-    for (const kiln::trace::Fault &fault : algebra.faults) {
-      if (view.poison)
-        break;
-      if (state)
-        state->report(fault, loc);
-      else
-        kiln::trace::reportOutsideKernel(kiln::trace::text("nl::Tensor::", method), loc);
-    }
+  for (kiln::trace::Fault &fault : algebra.faults) {
     algebra.view.poison = true;
+    if (view.poison)
+      break; // reported where it went wrong first
+    if (state) {
+      const kiln::trace::TensorRecord *record = state->find(view);
+      fault.declared = record ? record->place : 0;
+      state->report(fault, loc, state->partitionNote(view, state->capture(loc)));
+    } else {
+      kiln::trace::reportOutsideKernel(kiln::trace::text("nl::Tensor::", method), loc);
+    }
   }
   return Tensor(algebra.view);
 }
@@ -117,7 +118,7 @@ int64_t Tensor::dim(int i, SrcLoc loc) const {
     state->fatal({"V-01",
                   kiln::trace::text("dim ", i, " is outside the ", unsigned(view_.rank),
                                     " dims of ", state->describe(view_)),
-                  ""},
+                  kiln::trace::text("its shape is ", kiln::trace::tupleText(shape()))},
                  loc);
   kiln::trace::reportOutsideKernel("nl::Tensor::dim", loc);
   return 1;
@@ -127,12 +128,12 @@ void Tensor::requireRank(unsigned rank, SrcLoc loc) const {
   if (view_.rank == rank)
     return;
   if (TraceState *state = TraceState::current())
-    state->fatal(
-        {"K-10",
-         kiln::trace::text(state->describe(view_), " has rank ", unsigned(view_.rank), " ",
-                           kiln::trace::tupleText(shape()), ", the kernel expects rank ", rank),
-         "pass a tensor of that rank, or reshape it"},
-        loc);
+    state->fatal({"K-10",
+                  kiln::trace::text(state->describe(view_), " is ", kiln::trace::tupleText(shape()),
+                                    " ", kiln::isa::name(kiln::trace::toIsa(view_.dtype)),
+                                    ", expected rank ", rank),
+                  "pass a tensor of that rank, or reshape it"},
+                 loc, state->partitionNote(view_, state->capture(loc)));
   kiln::trace::reportOutsideKernel("nl::Tensor::dims", loc);
 }
 

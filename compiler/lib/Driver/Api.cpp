@@ -95,15 +95,29 @@ void compile(const CompileRequest &request, CompileResult &result) {
   options.includeDir = request.includeDir;
   options.text = plugin.code.text;
   options.resolver = [&plugin](uint64_t address) { return plugin.code.resolve(address); };
-  trace::TraceResult traced;
-  {
-    AuthorRuns guard;
-    traced = trace::traceKernel(*std::get<const nl::detail::KernelEntry *>(kernel), request.args,
-                                options);
+  const auto &entry = *std::get<const nl::detail::KernelEntry *>(kernel);
+  if (auto problem = trace::checkLaunch(entry.name, request.cores)) {
+    result.diagnostics.push_back(*problem);
+    return;
   }
+  const auto traceOnce = [&] {
+    AuthorRuns guard;
+    return trace::traceKernel(entry, request.args, options);
+  };
+  trace::TraceResult traced = traceOnce();
   llvm::append_range(result.diagnostics, traced.diagnostics);
   if (!traced.ok)
     return;
+  if (request.traceTwice) {
+    trace::TraceResult again = traceOnce();
+    llvm::append_range(result.diagnostics, again.diagnostics);
+    if (!again.ok)
+      return;
+    if (auto problem = trace::compareTraces(traced.trace, again.trace)) {
+      result.diagnostics.push_back(*problem);
+      return;
+    }
+  }
   CompilerOptions compiler;
   compiler.warnings = request.warnings;
   compiler.emit = request.emit;
@@ -114,6 +128,7 @@ void compile(const CompileRequest &request, CompileResult &result) {
   compiler.memoryReport = request.memoryReport;
   compiler.syncReport = request.syncReport;
   compileTrace(traced.trace, compiler, result);
+  sortBySource(result.diagnostics);
 }
 
 void list(const CompileRequest &request, ListResult &result) {

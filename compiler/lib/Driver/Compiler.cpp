@@ -6,6 +6,7 @@
 
 #include "kiln/Conversion/TraceToNisa/TraceToNisa.h"
 #include "kiln/InitAllDialects.h"
+#include "kiln/Lint/Lint.h"
 #include "kiln/Pipelines/Pipelines.h"
 #include "kiln/Support/Diagnostics.h"
 #include "kiln/Target/Encode.h"
@@ -88,6 +89,10 @@ private:
 
   void compile() {
     if (!fitsHbm())
+      return;
+    phase = "the warnings";
+    llvm::append_range(result.diagnostics, lint::lint(trace, options.warnings));
+    if (hasError()) // -Werror
       return;
     phase = "conversion of the trace";
     OwningOpRef<ModuleOp> module = traceToNisa(&context, trace);

@@ -131,7 +131,11 @@ void Array::set(int64_t i, double value) {
 namespace detail {
 
 std::vector<Array> execute(const PluginInfo &kernels, const char *name,
-                           const std::vector<Value> &args) {
+                           const std::vector<Value> &args, const LaunchOptions &launch,
+                           const SrcLoc &loc) {
+  kiln::trace::refuseLaunchInKernel(name, loc);
+  if (auto problem = kiln::trace::checkLaunch(name, launch.cores))
+    fail({*problem});
   auto kernel = kiln::trace::findKernel(kernels, name, "this program");
   if (auto *problem = std::get_if<kiln::Diagnostic>(&kernel))
     fail({*problem});

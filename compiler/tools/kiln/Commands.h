@@ -22,6 +22,8 @@ struct CompileOptions {
   std::string kernel;                ///< KERNEL: file.cpp:name, lib.so:name, or a program
   std::vector<std::string> args;     ///< ARG...
   std::vector<std::string> warnings; ///< -W flags without the W, in order
+  int64_t cores = 1;
+  bool traceTwice = false;
   bool noCache = false;
   std::string placement = "rotation";   ///< or compact
   std::string memoryReport, syncReport; ///< text or json on stdout, or a file; empty: none

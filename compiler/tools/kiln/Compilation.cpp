@@ -132,6 +132,8 @@ std::optional<driver::CompileResult> compile(const CompileOptions &options,
   request.emit = emit;
   request.stopAfter = stopAfter;
   request.warnings = warnings;
+  request.cores = options.cores;
+  request.traceTwice = options.traceTwice;
   request.useCache = !options.noCache;
   request.hostCompiler = options.hostCompiler;
   request.includeDir = includeFolder();

@@ -28,7 +28,8 @@ nlohmann::ordered_json renderJson(const Diagnostic &d) {
   out["place"] = placeJson(d.place);
   out["notes"] = nlohmann::ordered_json::array();
   for (const DiagnosticNote &note : d.notes)
-    out["notes"].push_back({{"message", note.message}, {"place", placeJson(note.place)}});
+    out["notes"].push_back(
+        {{"message", note.message}, {"rule", note.rule}, {"place", placeJson(note.place)}});
   return out;
 }
 

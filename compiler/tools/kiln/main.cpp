@@ -42,6 +42,9 @@ void addCompileOptions(CLI::App *command, CompileOptions &options) {
                    "rotation reuses an address as late as it can, compact as early")
       ->check(CLI::IsMember({"rotation", "compact"}))
       ->capture_default_str();
+  command->add_option("--cores", options.cores, "Cores to launch on")->capture_default_str();
+  command->add_flag("--trace-twice", options.traceTwice,
+                    "Trace the kernel again and compare: it shall depend on its arguments only");
   command->add_flag("--no-cache", options.noCache, "Build the kernel file anew");
   command->add_option("--host-compiler", options.hostCompiler,
                       "C++ compiler for kernel files (default: $CXX, g++, clang++)");

@@ -2,6 +2,9 @@
 
 #include "kiln/ISA/DiagnosticText.h"
 
+#include <algorithm>
+#include <tuple>
+
 namespace kiln {
 namespace {
 
@@ -52,11 +55,22 @@ std::string toText(const Diagnostic &d) {
   for (const DiagnosticNote &note : d.notes) {
     if (isPlaced(note.place))
       out += placeText(note.place.front()) + ": ";
-    out += "note: " + note.message + "\n";
+    out += note.rule.empty() ? "note: " : "note[" + note.rule + "]: ";
+    out += note.message + "\n";
   }
   if (!d.help.empty())
     out += "help: " + d.help + "\n";
   return out;
+}
+
+void sortBySource(std::vector<Diagnostic> &diagnostics) {
+  const auto key = [](const Diagnostic &d) {
+    const bool placed = isPlaced(d.place);
+    const int group = placed ? 1 : d.severity == Severity::Note ? 2 : 0;
+    return std::tuple(group, placed ? std::string_view(d.place.front().file) : std::string_view(),
+                      placed ? d.place.front().line : 0u);
+  };
+  std::ranges::stable_sort(diagnostics, {}, key);
 }
 
 } // namespace kiln

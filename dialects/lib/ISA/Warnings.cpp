@@ -1,5 +1,4 @@
-//===- Warnings.cpp - which warnings a user wants, and which are errors
-//---------------------------===//
+//===- Warnings.cpp - which warnings a user wants, and which are errors -----------------------===//
 
 #include "kiln/ISA/Warnings.h"
 

@@ -110,12 +110,11 @@ TEST(BuilderDiagnostic, InputsAreReadOnly) {
   TraceResult result =
       traceOf([](Tensor x) { return nisa::dma_copy(x, nl::zeros({128, 8}, nl::float32)), x; },
               {TensorArg{DType::Float32, {128, 8}}}, {"x"});
-  EXPECT_EQ(errorsOf(result), "[K-01] result 0 is 'x', a parameter of the kernel (copy it to a "
+  EXPECT_EQ(errorsOf(result), "[K-02] 'x' is a kernel input and read-only (declare the parameter "
+                              "as nl::InOut, or copy it to a tensor of your own)\n"
+                              "[K-01] result 0 is 'x', a parameter of the kernel (copy it to a "
                               "tensor declared in nl::shared_hbm, or declare "
-                              "the parameter as nl::InOut)\n"
-                              "[K-02] 'x' is a kernel input and read-only (declare the parameter "
-                              "as nl::InOut, or copy it to a tensor of "
-                              "your own)");
+                              "the parameter as nl::InOut)");
 }
 
 TEST(BuilderDiagnostic, OperatorsOfTheWrongKind) {
@@ -189,7 +188,8 @@ TEST(BuilderDiagnostic, ReductionAxes) {
   EXPECT_EQ(reduce(nl::Axes({2, 2})),
             "[P-10] axes {2, 2} are not the trailing dims of data 'x', a rank-3 tile (permute the "
             "view so that the reduced dims come last)");
-  EXPECT_EQ(reduce(nl::Axes(3)), "[V-01] axis 3 is outside the 3 dims of data 'x'");
+  EXPECT_EQ(reduce(nl::Axes(3)), "[V-01] axis 3 is outside the 3 dims of data 'x' (axes are "
+                                 "numbered 0 to 2, or -3 to -1 from the end)");
   EXPECT_EQ(reduce(nl::Axes({2, 1})), "");
 }
 
@@ -207,7 +207,8 @@ TEST(BuilderDiagnostic, IotaPatternDepth) {
   EXPECT_EQ(errors([](InOut) {
               nisa::iota(tile({1, 1}, nl::int32), {{1, 1}, {1, 1}, {1, 1}, {1, 1}, {1, 1}});
             }),
-            "[S-06] the pattern of iota has 5 pairs, an instruction holds 1 to 4");
+            "[S-06] the pattern of iota has 5 pairs, an instruction holds 1 to 4 (fill the tile in "
+            "parts)");
 }
 
 TEST(BuilderDiagnostic, LoadAndStoreMoveBetweenMemories) {

@@ -354,7 +354,7 @@ TEST(Util, TilesClipTheLastChunk) {
 }
 
 TEST(Util, RangesCountLikePython) {
-  auto list = [](nl::Range range) {
+  auto list = [](const auto &range) {
     std::vector<int64_t> out;
     for (int64_t i : range)
       out.push_back(i);

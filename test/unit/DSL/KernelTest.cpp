@@ -66,11 +66,11 @@ TEST(Kernel, RefusesArgumentsOfTheWrongKind) {
   };
   EXPECT_EQ(errors({kMatrix, int64_t(1), 1.0, true, std::string("s")}), "");
   EXPECT_EQ(errors({int64_t(1), 1.5, std::string("s"), int64_t(1), true}),
-            "[K-10] argument 'b' is the whole number 1, expected bool\n"
+            "[K-10] argument 'x' is the whole number 1, expected tensor\n"
             "[K-10] argument 'n' is the number 1.5, expected int\n"
             "[K-10] argument 's' is the string \"s\", expected float\n"
-            "[K-10] argument 't' is true, expected string\n"
-            "[K-10] argument 'x' is the whole number 1, expected tensor");
+            "[K-10] argument 'b' is the whole number 1, expected bool\n"
+            "[K-10] argument 't' is true, expected string");
   EXPECT_EQ(errors({kMatrix, int64_t(2147483648), 1.0, true, std::string("s")}),
             "[K-10] argument 'n' is the whole number 2147483648, expected int");
   EXPECT_EQ(errors({kMatrix, kMatrix, 1.0, true, std::string("s")}),
@@ -85,8 +85,8 @@ TEST(Kernel, RefusesAnotherRank) {
         return nl::ndarray({M, N}, nl::float32, nl::shared_hbm);
       },
       {TensorArg{DType::BFloat16, {1, 128, 64}}}, {"q"});
-  EXPECT_EQ(errorsOf(r), "[K-10] 'q' has rank 3 (1, 128, 64), the kernel expects rank 2 (pass a "
-                         "tensor of that rank, or reshape it)");
+  EXPECT_EQ(errorsOf(r), "[K-10] 'q' is (1, 128, 64) bfloat16, expected rank 2 (pass a tensor of "
+                         "that rank, or reshape it)");
   EXPECT_EQ(r.diagnostics[0].place[0].line, line);
 }
 
@@ -240,6 +240,32 @@ TEST(Kernel, OtherThreadsAreOutside) {
 
 Tensor kept;
 
+TEST(Kernel, NamesOfAFinishedTraceAreRemembered) {
+  auto first = [](Tensor x) {
+    Tensor w = nl::ndarray({128, 8}, nl::float32, nl::sbuf, {.name = "w"});
+    nisa::dma_copy(w, x(_, ds(0, 8)));
+    kept = w;
+    return written(x);
+  };
+  ASSERT_EQ(errorsOf(traceOf(first, {kMatrix})), "");
+  auto second = [](Tensor x) {
+    Tensor out = written(x);
+    nisa::dma_copy(out(_, ds(0, 8)), kept);
+    return out;
+  };
+  EXPECT_EQ(
+      errorsOf(traceOf(second, {kMatrix})),
+      "[K-08] src of nisa::dma_copy is 'w', which belongs to a finished trace of 'k' (declare "
+      "tensors inside the kernel function)");
+  // Not for ever: eight traces later it is some tensor of some trace.
+  for (int i = 0; i < 8; ++i)
+    traceOf([](Tensor x) { return written(x); }, {kMatrix});
+  EXPECT_EQ(
+      errorsOf(traceOf(second, {kMatrix})),
+      "[K-08] src of nisa::dma_copy is a 128x8 float32 tensor, which belongs to another trace "
+      "(declare tensors inside the kernel function)");
+}
+
 TEST(Kernel, TensorsOfAFinishedTraceAreRefused) {
   ASSERT_EQ(errorsOf(traceOf([](Tensor x) { return kept = nl::load(x), written(x); }, {kMatrix})),
             "");
@@ -250,13 +276,11 @@ TEST(Kernel, TensorsOfAFinishedTraceAreRefused) {
         return out;
       },
       {kMatrix});
-  EXPECT_EQ(errorsOf(r), "[K-08] src of nisa::dma_copy is a 128x512 float32 tensor of another "
-                         "trace, which is finished "
-                         "(declare tensors inside the kernel function)");
+  EXPECT_EQ(errorsOf(r), "[K-08] src of nisa::dma_copy is a 128x512 float32 tensor, which belongs "
+                         "to a finished trace of 'k' (declare tensors inside the kernel function)");
   EXPECT_EQ(errorsOf(traceOf([](Tensor) { return kept; }, {kMatrix})),
-            "[K-08] result 0 is a 128x512 float32 tensor of another trace, which is finished "
-            "(return a tensor this call of "
-            "the kernel declared)");
+            "[K-08] result 0 is a 128x512 float32 tensor, which belongs to a finished trace of 'k' "
+            "(return a tensor this call of the kernel declared)");
 }
 
 TEST(Kernel, WithoutAnEndIsStopped) {
@@ -269,6 +293,9 @@ TEST(Kernel, WithoutAnEndIsStopped) {
   EXPECT_FALSE(endless.ok);
   EXPECT_THAT(errorsOf(endless), testing::HasSubstr("[K-12] the kernel has made 2000000 "
                                                     "instructions and tensors, its limit"));
+  // Half of the statements make instructions, all in one line.
+  ASSERT_EQ(endless.diagnostics[0].notes.size(), 1u);
+  EXPECT_EQ(endless.diagnostics[0].notes[0].message, "100 % of the instructions come from here");
 }
 
 TEST(Kernel, ExceptionsOfTheAuthorAreReported) {
@@ -443,7 +470,7 @@ TEST(KernelFile, OfOtherHeadersIsRefused) {
   std::string size = std::to_string(sizeof(Tensor));
   EXPECT_EQ(trace::checkPlugin(&info, "/k/my.cpp")->message,
             "'my.cpp' was compiled with version 7 of the nl headers (tensors of " + size +
-                " bytes), this Kiln has version 1 (" + size + " bytes)");
+                " bytes), this Kiln has version 2 (" + size + " bytes)");
   EXPECT_EQ(trace::checkPlugin(nullptr, "/k/my.cpp")->message, "'my.cpp' registers no kernel");
 }
 

@@ -1,5 +1,4 @@
-//===- WarningsTest.cpp - the -W flags
-//--------------------------------------------------------------===//
+//===- WarningsTest.cpp - the -W flags --------------------------------------------------------===//
 //
 // P-03 is a warning, P-06 an error like any other, M-04 an error that may become a warning.
 //

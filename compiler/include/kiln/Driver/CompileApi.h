@@ -40,6 +40,8 @@ struct CompileRequest {
   Emit emit = Emit::Program;
   std::string stopAfter;    ///< name of a pass; empty: run them all
   WarningOptions warnings;  ///< the -W flags
+  int64_t cores = 1;        ///< programs of the launch
+  bool traceTwice = false;  ///< trace again and compare (K-09)
   bool useCache = true;     ///< plug-in cache
   std::string hostCompiler; ///< empty: $CXX, else g++, else clang++
   std::string includeDir;   ///< folder that holds nl/nl.h

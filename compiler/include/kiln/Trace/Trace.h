@@ -31,6 +31,8 @@ struct Tensor {
   uint32_t index = 0; ///< Input: parameter number; Output: result number
   std::optional<std::pair<uint32_t, uint64_t>> address; ///< (first partition, byte) chosen by hand
   uint32_t location = kNone;
+  bool isNamed = false;  ///< the author chose the name
+  bool isShared = false; ///< declared in shared_hbm
 };
 
 struct Location {
@@ -44,6 +46,12 @@ struct Instruction {
   uint32_t location = kNone;
 };
 
+/// A loop over nl::affine_range, which promises independent iterations.
+struct ClaimedLoop {
+  uint32_t location = kNone;
+  std::vector<uint32_t> iterations; ///< first instruction of each, and the first one after the last
+};
+
 /// A finished trace. Tensors are numbered by their first use, in operand order, so that the trace
 /// does not depend on the order in which a host compiler evaluates call arguments.
 struct Trace {
@@ -52,6 +60,7 @@ struct Trace {
   std::vector<Location> locations;
   std::vector<Tensor> tensors;
   std::vector<Instruction> instructions;
+  std::vector<ClaimedLoop> claimedLoops; ///< in the order they began
 
   CallChain chain(uint32_t location) const;
 };

@@ -67,6 +67,15 @@ driver::KernelInfo describeKernel(const nl::detail::KernelEntry &kernel,
 /// `path` relative to the folder of `kernelFile` where that is possible.
 std::string relativeToKernel(const std::string &path, const std::string &kernelFile);
 
+/// Ends the trace of this thread, if there is one, with K-06: a kernel does not launch `kernel`.
+void refuseLaunchInKernel(std::string_view kernel, const nl::SrcLoc &loc);
+
+/// Why a kernel cannot run on so many cores (K-05).
+std::optional<Diagnostic> checkLaunch(std::string_view kernel, int64_t cores);
+
+/// Where two traces of one kernel with the same arguments differ (K-09), the first difference only.
+std::optional<Diagnostic> compareTraces(const Trace &first, const Trace &second);
+
 /// The place this thread's trace recorded last, for the report of a crash in the author's own C++;
 /// line 0 outside a trace. Safe in a signal handler.
 nl::SrcLoc lastTracedLine();

@@ -40,6 +40,7 @@ enum class Fault {
 struct DiagnosticNote {
   std::string message;
   CallChain place;
+  std::string rule = {}; ///< of a note that has a rule of its own, such as "P-13"
 };
 
 /// A message: rule id, the sentence with the offending value and the limit, the
@@ -55,6 +56,10 @@ struct Diagnostic {
   CallChain place;
   std::vector<DiagnosticNote> notes;
 };
+
+/// Sorts by file and line of the statement, those of one line in the order they have. Diagnostics
+/// without a place come first, notes without one last.
+void sortBySource(std::vector<Diagnostic> &diagnostics);
 
 } // namespace kiln
 

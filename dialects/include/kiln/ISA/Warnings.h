@@ -1,5 +1,4 @@
-//===- Warnings.h - which warnings a user wants, and which are errors
-//----------------------------===//
+//===- Warnings.h - which warnings a user wants, and which are errors -------------------------===//
 //
 // The `-W` flags of every command that compiles. They act on rules the catalogue calls warnings,
 // and on the few errors it calls demotable (M-04); all others stay what they are.

@@ -1,0 +1,73 @@
+//===- WriteLintTest.cpp - M-08 and M-10 before anything runs ---------------------------------===//
+
+#include "LintFixture.h"
+
+namespace kiln::test {
+namespace {
+
+using nl::_;
+
+TEST(WriteLint, M08ReadsOfUnwrittenTensors) {
+  constexpr unsigned base = __LINE__ + 1;
+  constexpr auto body = [](InOut y) {
+    Tensor a = nl::ndarray({128, 512}, nl::float32, nl::sbuf, {.name = "a"});
+    Tensor b = nl::ndarray({128, 512}, nl::float32);
+    nisa::tensor_copy(b, a);
+    nisa::dma_copy(y, b); // control: b is written now
+    nisa::memset(a(_, 0), 0);
+    nisa::tensor_copy(b, a); // control: a was written, in part: the executor sees which
+  };
+  EXPECT_EQ(lintsOf(body, {}, base),
+            "+3: error[M-08]: tensor_copy reads 'a', which nothing has written\n"
+            "+1: note: 'a' is this 128x512 float32 tile in sbuf\n"
+            "help: write 'a' first: dma_copy, memset or a matmul\n");
+  // In place, before the first write.
+  constexpr unsigned baseB = __LINE__ + 1;
+  constexpr auto bodyB = [](InOut) {
+    Tensor a = nl::ndarray({128, 8}, nl::float32);
+    for (int i = 0; i < 3; ++i)
+      nisa::tensor_scalar(a, a, nl::add, 1);
+  };
+  EXPECT_EQ(
+      lintsOf(bodyB, {}, baseB),
+      "+3: error[M-08]: tensor_scalar reads the 128x8 float32 tile of line +1, which nothing has "
+      "written\n+1: note: the tile is this 128x8 float32 tile in sbuf\n"
+      "help: write the 128x8 float32 tile of line " +
+          std::to_string(baseB + 1) + " first: dma_copy, memset or a matmul\n");
+}
+
+TEST(WriteLint, M10AccumulatingOntoNothing) {
+  constexpr unsigned base = __LINE__ + 1;
+  constexpr auto body = [](InOut) {
+    Tensor a = nl::ones({128, 64}, nl::bfloat16);
+    Tensor x = nl::ndarray({64, 64}, nl::float32, nl::psum, {.name = "x"});
+    Tensor z = nl::zeros({64, 64}, nl::float32, nl::psum, {.name = "z"});
+    Tensor ok = nl::ndarray({64, 64}, nl::float32, nl::psum);
+    nisa::nc_matmul({.dst = x, .stationary = a, .moving = a, .accumulate = true});
+    nisa::nc_matmul({.dst = z, .stationary = a, .moving = a, .accumulate = true});
+    for (int k = 0; k < 3; ++k) // controls
+      nisa::nc_matmul({.dst = ok, .stationary = a, .moving = a, .accumulate = k > 0});
+    for (int k = 0; k < 3; ++k)
+      nisa::nc_matmul({.dst = z, .stationary = a, .moving = a});
+  };
+  EXPECT_EQ(
+      lintsOf(body, {}, base),
+      "+5: error[M-10]: accumulate=true adds to 'x', which nothing has written\n"
+      "+2: note: 'x' is this 64x64 float32 tile in psum\n"
+      "help: let the first matmul overwrite: leave accumulate out, or make it false\n"
+      "+6: error[M-10]: accumulate=true adds to 'z', which no matmul has written: a fill or copy "
+      "opens no accumulation on trn2\n"
+      "+3: note: 'z' is this 64x64 float32 tile in psum\n"
+      "help: let the first matmul overwrite: leave accumulate out, or make it false\n");
+}
+
+TEST(WriteLint, FaultsAreThoseOfAFailedCheck) {
+  TraceResult result =
+      traceBody([](InOut y) { nisa::dma_copy(y, nl::ndarray({128, 512}, nl::float32)); });
+  std::vector<Diagnostic> all = lint::lint(result.trace, {});
+  ASSERT_EQ(all.size(), 1u);
+  EXPECT_EQ(all[0].fault, Fault::Check);
+}
+
+} // namespace
+} // namespace kiln::test
