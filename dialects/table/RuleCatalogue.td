@@ -50,7 +50,9 @@ def : RuleText<"P-12", "The result has the shape the instruction writes",
   "declare dst with the shape in the message">;
 def : RuleText<"P-13", "A partition index keeps its dim",
   "on chip, indexing dim 0 gives extent 1",
-  "use squeeze_dim on free dims, or index an HBM tensor">;
+  "use squeeze_dim on free dims, or index an HBM tensor"> {
+  let severity = "note";
+}
 def : RuleText<"P-14", "A slice stays inside its dim",
   "the last tile of a dim is smaller when the tile size does not divide it",
   "clip with nl::tiles(n, t) or std::min(end, n)">;
