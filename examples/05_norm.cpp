@@ -19,7 +19,7 @@ using nl::_, nl::Chunk, nl::ds, nl::Tensor;
 namespace {
 
 constexpr int64_t kWidth = 2048; // of a chunk
-// Chunks that stay in SBUF: a sixth of it in float32, for each matrix.
+// Chunks that stay in SBUF: a sixth of it in float32, for each of up to four matrices.
 constexpr size_t kKept = nl::tile_size.sbuf_fmax / 6 / kWidth;
 
 Tensor f32_tile(int64_t rows, int64_t columns) { return nl::ndarray({rows, columns}, nl::float32); }
@@ -47,8 +47,8 @@ void check_inputs(Tensor x, std::initializer_list<Tensor> parameters) {
   const nl::Shape row{1, x.dim(1)};
   for (const Tensor &p : parameters)
     nl::require(p.shape() == row && p.dtype() == x.dtype(),
-                "a parameter is {} {}: gamma and beta must be {} {}", p.shape(), p.dtype(),
-                row, x.dtype());
+                "a parameter is {} {}: gamma and beta must be {} {}", p.shape(), p.dtype(), row,
+                x.dtype());
 }
 
 // A parameter row on all lanes, for rows of x to be multiplied with: the DMA reads it once a lane.
@@ -66,7 +66,10 @@ Tensor sum_of(Tensor tile) {
 // 1 / sqrt(mean + eps), where the mean is that of N squares and `sums` holds partial sums of them.
 Tensor inverse_root_mean(Tensor sums, int64_t N, float eps) {
   Tensor result = f32_tile(sums.dim(0), 1);
-  nisa::activation({.dst = result, .op = nl::rsqrt, .data = sum_of(sums), .bias = eps,
+  nisa::activation({.dst = result,
+                    .op = nl::rsqrt,
+                    .data = sum_of(sums),
+                    .bias = eps,
                     .scale = 1.0f / static_cast<float>(N)});
   return result;
 }
@@ -83,14 +86,20 @@ Tensor rmsnorm(Tensor x, Tensor gamma, float eps) {
     const Columns rows(x(m, _));
     Tensor squares = f32_tile(m.size, chunks.size());
     for (Chunk n : chunks)
-      nisa::activation({.dst = f32_tile(m.size, n.size), .op = nl::square, .data = rows(n),
-                        .reduce_op = nl::add, .reduce_res = squares(_, ds(n.index, 1)),
+      nisa::activation({.dst = f32_tile(m.size, n.size),
+                        .op = nl::square,
+                        .data = rows(n),
+                        .reduce_op = nl::add,
+                        .reduce_res = squares(_, ds(n.index, 1)),
                         .reduce_cmd = nisa::reduce_cmd::reset_reduce});
     Tensor scale = inverse_root_mean(squares, N, eps);
     for (Chunk n : chunks) {
       Tensor result = nl::ndarray({m.size, n.size}, y.dtype());
-      nisa::scalar_tensor_tensor({.dst = result, .data = rows(n), .op0 = nl::multiply,
-                                  .operand0 = scale, .op1 = nl::multiply,
+      nisa::scalar_tensor_tensor({.dst = result,
+                                  .data = rows(n),
+                                  .op0 = nl::multiply,
+                                  .operand0 = scale,
+                                  .op1 = nl::multiply,
                                   .operand1 = gammas(n)(ds(0, m.size), _)});
       nisa::dma_copy({.dst = y(m, n), .src = result});
     }
@@ -99,9 +108,9 @@ Tensor rmsnorm(Tensor x, Tensor gamma, float eps) {
 }
 
 // With a mean of 1e4 and a deviation of 1e-2, a sum of the values has lost the deviation, and so
-// has a sum of squares. So the first value of a row is subtracted from all: exactly, where they are
-// close to it, and what is left has the same deviation. A first value far from the rest does no
-// harm, since the deviation is large then. The mean of what is left is subtracted before squaring.
+// has a sum of squares. So a first mean, good to a few digits, is subtracted from all values:
+// exactly, where they are close to it. What is left is small and has the same deviation; its own
+// mean is subtracted before squaring. No single value decides: an outlier anywhere does no harm.
 Tensor layernorm(Tensor x, Tensor gamma, Tensor beta, float eps) {
   check_inputs(x, {gamma, beta});
   const auto [M, N] = x.dims<2>();
@@ -110,13 +119,21 @@ Tensor layernorm(Tensor x, Tensor gamma, Tensor beta, float eps) {
   const Columns gammas = on_lanes(gamma, x), betas = on_lanes(beta, x);
   for (Chunk m : nl::tiles(M, nl::tile_size.pmax)) {
     const auto lanes = ds(0, m.size);
-    Tensor first = nl::load(x(m, ds(0, 1)), nl::float32), minus_first = f32_tile(m.size, 1);
-    nisa::tensor_scalar(minus_first, first, nl::multiply, -1.0f);
-    // x - first of a chunk, and its sum.
+    const Columns rows(x(m, _));
+    Tensor rough = f32_tile(m.size, chunks.size()), minus_rough = f32_tile(m.size, 1);
+    for (Chunk n : chunks)
+      nisa::tensor_reduce(
+          {.dst = rough(_, ds(n.index, 1)), .op = nl::add, .data = rows(n), .axis = 1});
+    nisa::tensor_scalar(minus_rough, sum_of(rough), nl::multiply, -1.0f / static_cast<float>(N));
+    // x - rough mean of a chunk, and its sum.
     const auto shift = [&](Chunk n, Tensor sum) {
       Tensor t = f32_tile(m.size, n.size);
-      nisa::activation({.dst = t, .op = nl::copy, .data = nl::load(x(m, n)), .bias = minus_first,
-                        .reduce_op = nl::add, .reduce_res = sum,
+      nisa::activation({.dst = t,
+                        .op = nl::copy,
+                        .data = rows(n),
+                        .bias = minus_rough,
+                        .reduce_op = nl::add,
+                        .reduce_res = sum,
                         .reduce_cmd = nisa::reduce_cmd::reset_reduce});
       return t;
     };
@@ -135,8 +152,11 @@ Tensor layernorm(Tensor x, Tensor gamma, Tensor beta, float eps) {
     Tensor minus_mean = f32_tile(m.size, 1);
     nisa::tensor_scalar(minus_mean, sum_of(sums), nl::multiply, -1.0f / static_cast<float>(N));
     for (Chunk n : chunks)
-      nisa::activation({.dst = f32_tile(m.size, n.size), .op = nl::square, .data = shifted(n),
-                        .bias = minus_mean, .reduce_op = nl::add,
+      nisa::activation({.dst = f32_tile(m.size, n.size),
+                        .op = nl::square,
+                        .data = shifted(n),
+                        .bias = minus_mean,
+                        .reduce_op = nl::add,
                         .reduce_res = squares(_, ds(n.index, 1)),
                         .reduce_cmd = nisa::reduce_cmd::reset_reduce});
     Tensor scale = inverse_root_mean(squares, N, eps);
@@ -144,11 +164,17 @@ Tensor layernorm(Tensor x, Tensor gamma, Tensor beta, float eps) {
     for (Chunk n : chunks) {
       Tensor scaled = f32_tile(m.size, n.size);
       Tensor result = nl::ndarray({m.size, n.size}, y.dtype());
-      nisa::scalar_tensor_tensor({.dst = scaled, .data = shifted(n), .op0 = nl::add,
-                                  .operand0 = minus_mean, .op1 = nl::multiply,
+      nisa::scalar_tensor_tensor({.dst = scaled,
+                                  .data = shifted(n),
+                                  .op0 = nl::add,
+                                  .operand0 = minus_mean,
+                                  .op1 = nl::multiply,
                                   .operand1 = gammas(n)(lanes, _)});
-      nisa::scalar_tensor_tensor({.dst = result, .data = scaled, .op0 = nl::multiply,
-                                  .operand0 = scale, .op1 = nl::add,
+      nisa::scalar_tensor_tensor({.dst = result,
+                                  .data = scaled,
+                                  .op0 = nl::multiply,
+                                  .operand0 = scale,
+                                  .op1 = nl::add,
                                   .operand1 = betas(n)(lanes, _)});
       nisa::dma_copy({.dst = y(m, n), .src = result});
     }

@@ -114,6 +114,29 @@ def outlier(rng):
 run("layernorm mean 1e4, deviation 1e-2", "05_norm:layernorm", "fp32", far_mean, references.layernorm,
     within(0, 1e-1), 0.0)
 run("layernorm first value 1e6", "05_norm:layernorm", "fp32", outlier, references.layernorm, within_l2(1e-4), 1e-5)
+
+
+# One channel far from the rest, as activations of language models have it: the others must not suffer.
+def one_channel(column, value):
+    def make(rng):
+        x = rng.standard_normal((70, 768))
+        x[:, column] = value
+        return [x, np.ones((1, 768)), np.zeros((1, 768))]
+
+    return make
+
+
+def others_within(column, bound):
+    def check(found, exact, errors):
+        error = np.linalg.norm(np.delete(found - exact, column, 1)) / np.linalg.norm(np.delete(exact, column, 1))
+        return f"the other channels are off by {error:.3g} of their norm" if not error <= bound else None
+
+    return check
+
+
+for column, value in ((0, 50.0), (0, -1e3), (5, 1e3), (767, 1e3)):
+    run(f"layernorm channel {column} is {value:g}", "05_norm:layernorm", "fp32", one_channel(column, value),
+        references.layernorm, others_within(column, 2e-6), 1e-5)
 for dtype, bound in (("fp32", 1e-5), ("bf16", 4e-3), ("fp16", 5e-4)):
     for M, N in ((1, 1), (300, 1), (130, 513), (257, 2051), (3, 60001)):
         run(f"rmsnorm {M}x{N}", "05_norm:rmsnorm", dtype, lambda rng: norm_inputs(M, N)(rng)[:2],

@@ -78,7 +78,7 @@ struct ArenaOptions {
 /// Options of one tile in an arena.
 struct ArenaTile {
   std::string name = {};                       ///< as for nl::ndarray
-  int64_t align = detail::table::sbufMinAlign; ///< of its first byte; a power of two
+  int64_t align = detail::table::sbufMinAlign; ///< of its first byte; a power of two, at least 4
 };
 
 /// Options of a scope.
@@ -87,8 +87,8 @@ struct ScopeOptions {
 };
 
 /// A stack that grows up and a heap that grows down in a range of SBUF, with scopes that free what
-/// was allocated in them. What does not fit is reported with a log of the arena (M-03); tracing
-/// goes on with a tile the compiler places.
+/// was allocated in them. What does not fit is reported (M-03) and tracing goes on with a tile the
+/// compiler places; log() says what lies where.
 class SbufArena {
 public:
   explicit SbufArena(const ArenaOptions &options = {}, SrcLoc loc = SrcLoc::current());

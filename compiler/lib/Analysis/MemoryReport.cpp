@@ -146,7 +146,10 @@ std::string describeSaving(const Kernel &kernel, std::span<const Lifetime> lifet
            " bytes) lies idle from " +
            lineText(kernel, kernel.instructions[idle.lastUse].location) + " to " +
            lineText(kernel, kernel.instructions[idle.nextUse].location) +
-           ": use another tensor from there on, and all fits";
+           (report.memory == isa::Memory::Psum
+                ? ": tensor_copy it to SBUF after the one and read the copy at the other, and all "
+                  "fits"
+                : ": load or compute it again for the later use, and all fits");
   }
   for (size_t i = 0; i < report.groups.size() && i < kTried; ++i) {
     const LiveGroup &group = report.groups[i];

@@ -136,7 +136,16 @@ SbufArena::SbufArena(const ArenaOptions &options, SrcLoc loc) : state(new State)
 }
 SbufArena::~SbufArena() = default;
 
+/// Ends the trace unless `align` is an alignment that tiles can have.
+static void checkAlign(int64_t align, SrcLoc loc) {
+  const int64_t least = detail::table::sbufMinAlign;
+  if (align < least || (align & (align - 1)) != 0)
+    fatal("nl::SbufArena", text("a tile cannot be aligned to ", align, " bytes"),
+          text("give a power of two of at least ", least), loc);
+}
+
 Tensor SbufArena::alloc_stack(const Shape &shape, DType dtype, const ArenaTile &tile, SrcLoc loc) {
+  checkAlign(tile.align, loc);
   const int64_t bytes = bytesOfTile(shape, dtype), lo = roundUp(state->top, tile.align);
   if (state->options.automatic || bytes <= 0)
     return ndarray(shape, dtype, sbuf, {.name = tile.name}, loc);
@@ -152,6 +161,7 @@ Tensor SbufArena::alloc_stack(const Shape &shape, DType dtype, const ArenaTile &
 }
 
 Tensor SbufArena::alloc_heap(const Shape &shape, DType dtype, const ArenaTile &tile, SrcLoc loc) {
+  checkAlign(tile.align, loc);
   const int64_t bytes = bytesOfTile(shape, dtype);
   const int64_t lo = roundDown(state->bottom - bytes, tile.align);
   state->heap.push_back(state->bottom);

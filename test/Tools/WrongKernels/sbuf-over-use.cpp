@@ -4,7 +4,7 @@
 // RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
 // CHECK:sbuf-over-use.cpp:16: error[M-01]: SBUF peaks at 240000 of 212984 bytes per partition at line 16; largest live: 't0' and 5 more (line 15, 40000 bytes each)
 // CHECK-NEXT:sbuf-over-use.cpp:15: note: 't0' and 5 more hold 240000 bytes per partition, live from line 16 to line 20
-// CHECK-NEXT:help: 't1' (40000 bytes) lies idle from line 16 to line 20: use another tensor from there on, and all fits
+// CHECK-NEXT:help: 't1' (40000 bytes) lies idle from line 16 to line 20: load or compute it again for the later use, and all fits
 #include "nl/nl.h"
 using nl::Tensor;
 

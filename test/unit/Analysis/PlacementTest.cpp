@@ -346,9 +346,10 @@ TEST(Placement, ReportNamesTheTensorThatLiesIdle) {
   const PlacementResult result = place(b.kernel);
 
   ASSERT_EQ(result.diagnostics.size(), 1u);
-  EXPECT_EQ(result.diagnostics[0].help,
-            "'w' (120000 bytes) lies idle from line 10 to line 90: use another "
-            "tensor from there on, and all fits");
+  EXPECT_EQ(
+      result.diagnostics[0].help,
+      "'w' (120000 bytes) lies idle from line 10 to line 90: load or compute it again for the "
+      "later use, and all fits");
 }
 
 TEST(Placement, NinthAccumulatorIsS04) {

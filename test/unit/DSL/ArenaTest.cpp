@@ -161,6 +161,19 @@ TEST(SbufArena, RefusesWrongUse) {
             "overlap two iterations)");
 }
 
+TEST(SbufArena, AlignmentIsAPowerOfTwo) {
+  for (const bool isHeap : {false, true}) {
+    static bool heap; // a kernel is a function without captures
+    heap = isHeap;
+    EXPECT_EQ(errors([](InOut) {
+                SbufArena arena;
+                heap ? arena.alloc_heap({128, 4}, nl::float32, {.align = 12})
+                     : arena.alloc_stack({128, 4}, nl::float32, {.align = 12});
+              }),
+              "[] a tile cannot be aligned to 12 bytes (give a power of two of at least 4)");
+  }
+}
+
 TEST(SbufArena, LogIsATree) {
   static std::string log; // a kernel is a function without captures
   traceBody([](InOut) {
