@@ -33,7 +33,7 @@ expect(depth(compact) < depth(rotation), "compact rotates less")
 text = kiln("compile", matmul, *inputs, "--memory-report")[0]
 sbuf = rotation["memories"][0]
 expect(f"sbuf: placed in {sbuf['used_bytes']} of {sbuf['limit_bytes']}; live at once {sbuf['live_bytes']}" in text, text)
-expect(re.search(r"line \d+: \d+ tiles rotate over \d+ addresses", text), text)
+expect(re.search(r"line \d+, called at line \d+: \d+ tiles rotate over \d+ addresses", text), text)
 
 # Into a file, beside a program; JSON by its name.
 kiln("compile", matmul, *inputs, "-o", "p.kiln", "--memory-report=m.json", "--sync-report=s.txt")

@@ -55,12 +55,20 @@ void addPartitions(const MemoryMap &map, std::string &text) {
                         load.liveBytes, 100.0 * double(load.liveBytes) / double(map.limitBytes));
 }
 
+/// "line 29, called at line 133": a helper declares for many callers.
+std::string placeText(const Kernel &kernel, uint32_t location) {
+  std::string text;
+  for (const FileLine &frame : kernel.chain(location))
+    text += fmt::format("{} {}", text.empty() ? "line" : ", called at line", frame.line);
+  return text.empty() ? "an unknown line" : text;
+}
+
 void addRotations(const Kernel &kernel, const MemoryMap &map, std::string &text) {
   for (const RotationDepth &depth : map.rotations)
     if (depth.tensors > 1)
-      text +=
-          fmt::format("  line {}: {} tiles rotate over {} address{}\n", kernel.line(depth.location),
-                      depth.tensors, depth.addresses, depth.addresses == 1 ? "" : "es");
+      text += fmt::format("  {}: {} tiles rotate over {} address{}\n",
+                          placeText(kernel, depth.location), depth.tensors, depth.addresses,
+                          depth.addresses == 1 ? "" : "es");
 }
 
 ordered_json tileJson(const Kernel &kernel, const MappedTile &tile) {
@@ -106,6 +114,7 @@ ordered_json mapJson(const Kernel &kernel, const MemoryMap &map) {
   json["rotations"] = ordered_json::array();
   for (const RotationDepth &depth : map.rotations)
     json["rotations"].push_back({{"line", kernel.line(depth.location)},
+                                 {"place", placeText(kernel, depth.location)},
                                  {"tiles", depth.tensors},
                                  {"addresses", depth.addresses}});
   return json;
