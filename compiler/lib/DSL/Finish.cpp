@@ -230,12 +230,20 @@ Trace TraceState::finish() {
       if (access.present())
         access.tensor = renumbered[access.tensor];
   }
+  for (LoopRecord &loop : claimedLoops)
+    trace.claimedLoops.push_back({locationOf(loop.place), std::move(loop.iterations)});
   trace.loops = std::move(loops);
   for (Loop &loop : trace.loops)
     loop.location = locationOf(loop.location);
-  for (LoopRecord &loop : claimedLoops)
-    trace.claimedLoops.push_back({locationOf(loop.place), std::move(loop.iterations)});
   return trace;
+}
+
+std::vector<int64_t> Trace::tripCounts(uint32_t index) const {
+  std::vector<int64_t> counts;
+  for (const Loop &loop : loops)
+    if (loop.begin <= index && index < loop.end)
+      counts.push_back(loop.tripCount);
+  return counts;
 }
 
 CallChain Trace::chain(uint32_t location) const {

@@ -32,7 +32,11 @@ namespace {
 
 bool sameTensor(const Tensor &a, const Tensor &b) {
   return a.name == b.name && a.memory == b.memory && a.dtype == b.dtype && a.role == b.role &&
-         a.shape == b.shape && a.index == b.index && a.address == b.address;
+         a.shape == b.shape && a.index == b.index && a.address == b.address && a.loop == b.loop;
+}
+
+bool sameLoop(const Loop &a, const Loop &b) {
+  return a.begin == b.begin && a.end == b.end && a.tripCount == b.tripCount;
 }
 
 Diagnostic difference(const Trace &trace, std::string what, CallChain place) {
@@ -65,6 +69,11 @@ std::optional<Diagnostic> compareTraces(const Trace &a, const Trace &b) {
     return difference(a, text(y, " instructions instead of ", x),
                       longer.chain(longer.instructions[std::min(x, y)].location));
   }
+  for (size_t i = 0; i < std::max(a.loops.size(), b.loops.size()); ++i)
+    if (i >= a.loops.size() || i >= b.loops.size() || !sameLoop(a.loops[i], b.loops[i])) {
+      const Trace &owner = i < a.loops.size() ? a : b;
+      return difference(a, "another nl::affine_for here", owner.chain(owner.loops[i].location));
+    }
   for (size_t i = 0; i < a.tensors.size(); ++i)
     if (i >= b.tensors.size() || !sameTensor(a.tensors[i], b.tensors[i]))
       return difference(a, text("another tensor '", a.tensors[i].name, "'"),

@@ -183,6 +183,9 @@ void TraceState::endLoop() {
   skipping -= isSkipped;
   if (!isSkipped && loop.begin != loop.end)
     return;
+  for (LoopRecord &claimed : claimedLoops)
+    for (uint32_t &iteration : claimed.iterations)
+      iteration = std::min(iteration, loop.begin);
   instructions.resize(loop.begin);
   loops.resize(index); // with those inside
 }

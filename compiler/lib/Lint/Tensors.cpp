@@ -87,14 +87,19 @@ void unwrittenEnds(Findings &findings) {
   };
   const trace::Trace &trace = findings.trace;
   std::vector<End> ends(trace.tensors.size());
-  for (const trace::Instruction &instruction : trace.instructions) {
+  for (uint32_t index = 0; index < trace.instructions.size(); ++index) {
+    const trace::Instruction &instruction = trace.instructions[index];
     const isa::InstDesc &desc = instruction.inst.desc();
     for (unsigned i = 0; i < desc.operands.size(); ++i) {
       const Access &a = instruction.inst.operands[i];
       if (!desc.operands[i].isOutput || !a.present() ||
           trace.tensors[a.tensor].role != TensorRole::Output)
         continue;
-      const int64_t bytes = (isa::elementRange(a).last + 1) * isa::bytesOf(a.dtype);
+      int64_t last = isa::elementRange(a).last;
+      if (a.moves()) // loops write up to their last iteration
+        for (unsigned l = 0; int64_t trips : trace.tripCounts(index))
+          last += std::max<int64_t>(a.loopStep[l++], 0) * (trips - 1);
+      const int64_t bytes = (last + 1) * isa::bytesOf(a.dtype);
       if (End &end = ends[a.tensor]; bytes > end.bytes)
         end = {bytes, instruction.location};
     }

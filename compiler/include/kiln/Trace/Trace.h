@@ -73,6 +73,8 @@ struct Trace {
   std::vector<ClaimedLoop> claimedLoops; ///< in the order they began
 
   CallChain chain(uint32_t location) const;
+  /// Iterations of each loop around instruction `index`, outermost first.
+  std::vector<int64_t> tripCounts(uint32_t index) const;
 };
 
 } // namespace kiln::trace
