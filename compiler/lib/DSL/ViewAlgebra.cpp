@@ -190,7 +190,7 @@ void ViewAlgebra::checkRange(unsigned d, const nl::detail::Position &start, int6
     fault("V-01",
           text(spelled(), " is outside dim ", d, " of ", name(), " (extent ", extent, ")", where),
           where.empty() ? text("slice between 0 and ", extent)
-                        : "run the loop less often, or let the slice move less");
+                        : "run the loop less often, or start it elsewhere");
   else if (first > extent - size)
     fault("P-14",
           text(spelled(), " exceeds dim ", d, " of ", name(), " (extent ", extent, ")", where),
@@ -213,13 +213,14 @@ void ViewAlgebra::selectElement(unsigned d, const nl::detail::Position &index, b
   if (ends.low < 0 || ends.high >= extent) {
     const bool isLow = ends.low < 0;
     const int64_t found = i.moves.any() ? (isLow ? ends.low : ends.high) : index.value;
+    const std::string &where = isLow ? ends.atLow : ends.atHigh;
     return fault("V-01",
                  text("index ", found, " is outside dim ", d, " of ", name(), " (extent ", extent,
-                      ")", isLow ? ends.atLow : ends.atHigh),
-                 i.moves.any() ? std::string("run the loop less often, or let the index move less")
-                 : extent == 1 ? std::string("use index 0")
-                               : text("use 0 to ", extent - 1, ", or -", extent,
-                                      " to -1 counted from the end"));
+                      ")", where),
+                 !where.empty() ? "run the loop less often, or start it elsewhere"
+                 : extent == 1  ? std::string("use index 0")
+                                : text("use 0 to ", extent - 1, ", or -", extent,
+                                       " to -1 counted from the end"));
   }
   if (onChip() && d == 0)
     view.keepsPartition = true;

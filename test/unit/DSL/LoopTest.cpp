@@ -122,7 +122,8 @@ TEST(AffineFor, EmptyLoopsLeaveNothing) {
 /// The body of a loop that never runs is checked, and writes nothing.
 TEST(AffineFor, ALoopOfNoIterationsIsChecked) {
   EXPECT_EQ(errors([](InOut x) { affine_for(0, [&](Index i) { (void)x(i + 512); }); }),
-            "[V-01] index 512 is outside dim 0 of 'x' (extent 512) where the index is 0");
+            "[V-01] index 512 is outside dim 0 of 'x' (extent 512) where the index is 0 (run the "
+            "loop less often, or start it elsewhere)");
   TraceResult result = traceOf([] {
     Tensor y = nl::ndarray({32, 4}, nl::float32, nl::shared_hbm, {.name = "y"});
     affine_for(0, [&](Index) { nl::store(y, nl::zeros({32, 4}, nl::float32)); });
@@ -137,23 +138,26 @@ TEST(AffineFor, BoundsHoldInTheFirstAndTheLastIteration) {
   EXPECT_EQ(errors([](InOut x) { affine_for(4, [&](Index i) { (void)x(ds(i * 128, 128)); }); }),
             "");
   EXPECT_EQ(errors([](InOut x) { affine_for(5, [&](Index i) { (void)x(ds(i * 128, 128)); }); }),
-            "[V-01] slice [512, 640) is outside dim 0 of 'x' (extent 512) where the index is 4");
+            "[V-01] slice [512, 640) is outside dim 0 of 'x' (extent 512) where the index is 4 "
+            "(run the loop less often, or start it elsewhere)");
   EXPECT_EQ(errors([](InOut x) { affine_for(4, [&](Index i) { (void)x(ds(i * 128 + 1, 128)); }); }),
             "[P-14] slice [385, 513) exceeds dim 0 of 'x' (extent 512) where the index is 3 (run "
             "the loop less often, and treat what is left behind it)");
   EXPECT_EQ(errors([](InOut x) { affine_for(64, [&](Index i) { (void)x(0, 63 - i); }); }), "");
   EXPECT_EQ(errors([](InOut x) { affine_for(65, [&](Index i) { (void)x(0, 63 - i); }); }),
-            "[V-01] index -1 is outside dim 1 of 'x' (extent 64) where the index is 64");
+            "[V-01] index -1 is outside dim 1 of 'x' (extent 64) where the index is 64 (run the "
+            "loop less often, or start it elsewhere)");
   EXPECT_EQ(errors([](InOut x) {
               affine_for(8, [&](Index i) {
                 affine_for(10, [&](Index j) { (void)x(_, ds(8 * j - 8 * i, 8)); });
               });
             }),
             "[V-01] slice [-56, -48) is outside dim 1 of 'x' (extent 64) where the indices are 7, "
-            "0");
+            "0 (run the loop less often, or start it elsewhere)");
   // Not from the end: an index is no negative number.
   EXPECT_EQ(errors([](InOut x) { affine_for(2, [&](Index i) { (void)x(i - 1); }); }),
-            "[V-01] index -1 is outside dim 0 of 'x' (extent 512) where the index is 0");
+            "[V-01] index -1 is outside dim 0 of 'x' (extent 512) where the index is 0 (run the "
+            "loop less often, or start it elsewhere)");
 }
 
 TEST(AffineFor, SlicesKeepTheirSize) {
