@@ -51,7 +51,7 @@ void onChipTransfer(Findings &findings, const Candidate &c) {
 
 /// V-14: every access is static so far.
 void skipOfNothing(Findings &findings, const Candidate &c) {
-  if (isa::DmaCopyArgs(c.inst).oobMode != isa::OobMode::Skip)
+  if (isa::OobMode(c.inst.word("oob_mode")) != isa::OobMode::Skip)
     return;
   findings.add("V-14", c.location, [&] {
     return Finding{"oob_mode::skip affects indices known only at run time; this access is static "
@@ -135,31 +135,31 @@ void narrowStationary(Findings &findings, const Candidate &c) {
 
 //---- engines that compute -------------------------------------------------===//
 
-bool isInt32(const isa::Instruction &inst, std::initializer_list<unsigned> operands) {
+bool areWide(const isa::Instruction &inst, std::initializer_list<unsigned> operands) {
   return std::ranges::all_of(operands, [&](unsigned i) {
-    return inst.operands[i].present() && inst.operands[i].dtype == isa::DType::Int32;
+    return inst.operands[i].present() && isa::isWideInteger(inst.operands[i].dtype);
   });
 }
 
-/// What keeps all 32 bits of an int32 that this instruction sends through float32; empty when it
-/// does not, or nothing else would.
+/// What keeps all 32 bits of an int32 or uint32 that this instruction sends through float32; empty
+/// when it does not, or nothing else would.
 std::string exactAlternative(const isa::Instruction &inst) {
   switch (inst.opcode) {
   case Opcode::Activation:
-    if (!isInt32(inst, {isa::ActivationArgs::dst, isa::ActivationArgs::data}))
+    if (!areWide(inst, {isa::ActivationArgs::dst, isa::ActivationArgs::data}))
       return {};
     return isa::ActivationArgs(inst).op == isa::ActFn::Copy
                ? "nisa::tensor_copy keeps every bit"
                : "nisa::tensor_tensor on three int32 tiles is exact, on GpSimd";
   case Opcode::TensorScalar:
     if (inst.engine != Engine::Scalar ||
-        !isInt32(inst, {isa::TensorScalarArgs::dst, isa::TensorScalarArgs::data}))
+        !areWide(inst, {isa::TensorScalarArgs::dst, isa::TensorScalarArgs::data}))
       return {};
     return "nisa::tensor_tensor on three int32 tiles is exact, on GpSimd";
   case Opcode::TensorTensor:
     using Args = isa::TensorTensorArgs;
     if (inst.engine != Engine::Vector || isa::info(Args(inst).op).isBitvec ||
-        !isInt32(inst, {Args::dst, Args::data1, Args::data2}))
+        !areWide(inst, {Args::dst, Args::data1, Args::data2}))
       return {};
     return "leave the engine out: GpSimd computes on int32 tiles exactly";
   default:
@@ -173,7 +173,8 @@ void integersThroughFloats(Findings &findings, const Candidate &c) {
   if (help.empty())
     return;
   findings.add("D-13", c.location, [&] {
-    return Finding{text("int32 values of ", c.inst.desc().mnemonic,
+    return Finding{text(isa::name(c.inst.operands[isa::mainInput(c.inst.desc())].dtype),
+                        " values of ", c.inst.desc().mnemonic,
                         " pass through float32 and lose bits beyond 2^24"),
                    std::move(help),
                    {}};
@@ -244,8 +245,9 @@ void lintInstructions(Findings &findings) {
         out.push_back(lint);
     return out;
   };
-  const std::vector<Lint> transfers =
+  const std::vector<Lint> copies =
       wanted({{"B-11", onChipTransfer}, {"V-14", skipOfNothing}, {"W-01", shortRows}});
+  const std::vector<Lint> transfers = wanted({{"V-14", skipOfNothing}});
   const std::vector<Lint> matmuls = wanted({{"W-03", slowDtype}, {"W-05", narrowStationary}});
   const std::vector<Lint> others =
       wanted({{"D-13", integersThroughFloats}, {"V-09", overlapWithItself}});
@@ -254,9 +256,12 @@ void lintInstructions(Findings &findings) {
   std::map<std::pair<uint32_t, uint32_t>, LaneUse> lanes; // by file and line
   for (const trace::Instruction &instruction : findings.trace.instructions) {
     const Candidate c{instruction.inst, instruction.location};
-    const bool isTransfer = c.inst.opcode == Opcode::DmaCopy;
+    const bool isTransfer = c.inst.desc().isTransfer;
     const bool isMatmul = c.inst.opcode == Opcode::NcMatmul;
-    for (const Lint &lint : isTransfer ? transfers : isMatmul ? matmuls : others)
+    for (const Lint &lint : c.inst.opcode == Opcode::DmaCopy ? copies
+                            : isTransfer                     ? transfers
+                            : isMatmul                       ? matmuls
+                                                             : others)
       lint.run(findings, c);
     if (!wantsLanes || isTransfer || isMatmul || c.location == trace::kNone)
       continue;

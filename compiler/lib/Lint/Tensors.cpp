@@ -170,7 +170,7 @@ private:
   bool reads(const isa::Instruction &inst, uint32_t tensor) const {
     const isa::InstDesc &desc = inst.desc();
     for (unsigned i = 0; i < desc.operands.size(); ++i)
-      if (!desc.operands[i].isOutput && inst.operands[i].present() &&
+      if ((!desc.operands[i].isOutput || desc.operands[i].keepsOld) && inst.operands[i].present() &&
           inst.operands[i].tensor == tensor)
         return true;
     return false;
@@ -179,7 +179,7 @@ private:
   void visit(const trace::Instruction &instruction) {
     const isa::Instruction &inst = instruction.inst;
     const isa::InstDesc &desc = inst.desc();
-    const bool isTransfer = inst.opcode == isa::Opcode::DmaCopy;
+    const bool isTransfer = desc.isTransfer;
     for (unsigned i = 0; i < desc.operands.size(); ++i) {
       const Access &a = inst.operands[i];
       if (!isTile(a))
@@ -262,9 +262,9 @@ void repeatedLoads(Findings &findings) {
   std::vector<Loads> loads(trace.tensors.size());
   for (const trace::Instruction &instruction : trace.instructions) {
     const isa::Instruction &inst = instruction.inst;
-    if (inst.opcode != isa::Opcode::DmaCopy)
+    if (!inst.desc().isTransfer)
       continue;
-    const Access &src = inst.operands[isa::DmaCopyArgs::src];
+    const Access &src = inst.operands[isa::mainInput(inst.desc())];
     if (trace.tensors[src.tensor].role != TensorRole::Input)
       continue;
     const int64_t bytes = src.elements() * isa::bytesOf(src.dtype);
