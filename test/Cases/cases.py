@@ -82,8 +82,10 @@ random_schedules = [f"random:{seed}" for seed in range(1, 13)]
 @case
 def B003():
     """Bias put into PSUM by a copy, then accumulated onto."""
-    message = refused(wrong("bias_in_psum"), "rand:64x96:float32:1", "rand:64x160:float32:2", "rand:96x160:float32:3")
-    says(message, "error[M-10]", "'acc'", "wrong.cpp:27", "help: ")
+    message = refused(wrong("bias_in_psum"), "rand:64x96:float32:1", "rand:64x160:float32:2", "rand:96x160:float32:3",
+                      code=3)
+    says(message, "wrong.cpp:27: error[M-10]: accumulate=true adds to 'acc', which no matmul has written: a fill or copy "
+         "opens no accumulation on trn2", "help: let the first matmul overwrite")
 
 
 @case

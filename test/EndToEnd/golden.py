@@ -21,7 +21,7 @@ golden = {
         "randn:1x2100:fp16:2",
         "randn:1x2100:fp16:3",
         "1e-5",
-    ): "1dc74648943d9974",
+    ): "3e88b86a40926c80",
     (
         "06_attention.cpp:attention_fwd_causal",
         "randn:40x130:float32:1",

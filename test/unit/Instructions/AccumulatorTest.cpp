@@ -752,10 +752,10 @@ TEST(SelectReduce, RefusesWhatTheHardwareLacks) {
         args.predicate = nl::ndarray({4, 8}, nl::float32);
         args.on_true = nl::ndarray({4, 8}, nl::int32);
       }),
+      "[D-11] select_reduce needs a uint8, int8, int16 or uint16 predicate, predicate is float32 "
+      "(produce it with a comparison into uint8)\n"
       "[D-09] on_true is int32, select_reduce takes float32, bfloat16, float16, uint8, int8, "
-      "int16 or uint16 (cast it with tensor_copy)\n"
-      "[D-09] predicate is float32, select_reduce takes uint8, int8, int16 or uint16 (cast it "
-      "with tensor_copy)");
+      "int16 or uint16 (cast it with tensor_copy)");
   EXPECT_EQ(errorsWith(+[](nisa::SelectReduce &args) { args.reduce_res = column(4); }),
             "[D-17] reduce_cmd of select_reduce is idle, reduce_res would receive nothing (set "
             "reduce_cmd to reset_reduce or reduce, or leave reduce_res out)");
@@ -764,9 +764,9 @@ TEST(SelectReduce, RefusesWhatTheHardwareLacks) {
               args.reduce_op = nl::minimum;
               args.reduce_res = column(4, nl::int32);
             }),
+            "[D-17] reduce_op of select_reduce cannot be minimum (allowed: maximum)\n"
             "[D-09] a reduce_res tile must be float32, bfloat16 or float16, reduce_res is int32 "
-            "(cast it to float32, bfloat16 or float16 with tensor_copy)\n"
-            "[D-17] reduce_op of select_reduce cannot be minimum (allowed: maximum)");
+            "(cast it to float32, bfloat16 or float16 with tensor_copy)");
   EXPECT_EQ(errorsWith(+[](nisa::SelectReduce &args) {
               args.predicate = nl::ndarray({4, 8}, nl::uint8, nl::psum);
               args.on_true = nl::ndarray({4, 8}, nl::float32, nl::psum);

@@ -157,8 +157,8 @@ TEST(AffineSelect, Refusals) {
                              .on_false_value = 0,
                              .cmp_op = nl::add});
       })),
-      "[B-07] cmp_op of affine_select is add, which compares nothing (allowed: equal, not_equal, "
-      "greater_equal, greater, less_equal, less)\n[P-05] the pattern has 4 values, dst has 6 per "
+      "[B-07] cmp_op of affine_select cannot be add (allowed: equal, not_equal, greater_equal, "
+      "greater, less_equal, less)\n[P-05] the pattern has 4 values, dst has 6 per "
       "partition (make the product of the pattern's counts equal to the free size of dst)");
   EXPECT_EQ(errorsOf(traceBody([](InOut) {
               Tensor t = nl::ndarray({4, 6}, nl::float32);
@@ -168,7 +168,8 @@ TEST(AffineSelect, Refusals) {
                                    .on_true_tile = t,
                                    .on_false_value = 0});
             })),
-            "[S-06] the pattern of affine_select has 5 pairs, an instruction holds 1 to 4");
+            "[S-06] the pattern of affine_select has 5 pairs, an instruction holds 1 to 4 "
+            "(fill the tile in parts)");
   EXPECT_EQ(errorsOf(traceBody([](InOut) {
               Tensor t = nl::ndarray({4, 6}, nl::float32, nl::psum);
               nisa::affine_select({.dst = nl::ndarray({4, 6}, nl::float32),
@@ -285,14 +286,15 @@ TEST(TensorCopyPredicated, Refusals) {
             })),
             "[B-03] only one of the two inputs may be in PSUM, src and predicate both are "
             "(copy one to SBUF)");
-  EXPECT_EQ(errorsOf(traceBody([](InOut) {
-              Tensor t = nl::ndarray({4, 6}, nl::float32), m = nl::ndarray({4, 5}, nl::uint8);
-              nisa::tensor_copy_predicated(t, 1, m);
-              nisa::tensor_copy_predicated({.dst = t, .src = {}, .predicate = m});
-            })),
-            "[D-10] src of tensor_copy_predicated is missing (give src a number, or a "
-            "tile)\n[P-05] predicate has 5 elements per partition, dst has 6 (take views of 5 "
-            "elements per partition on both sides)");
+  EXPECT_EQ(
+      errorsOf(traceBody([](InOut) {
+        Tensor t = nl::ndarray({4, 6}, nl::float32), m = nl::ndarray({4, 5}, nl::uint8);
+        nisa::tensor_copy_predicated(t, 1, m);
+        nisa::tensor_copy_predicated({.dst = t, .src = {}, .predicate = m});
+      })),
+      "[P-05] predicate has 5 elements per partition, dst has 6 (take views of 5 elements per "
+      "partition on both sides)\n[D-10] src of tensor_copy_predicated is missing (give src a "
+      "number, or a tile)");
   EXPECT_EQ(errorsOf(traceBody([](InOut) {
               Tensor t = nl::ndarray({64, 6}, nl::float32), m = nl::ndarray({64, 6}, nl::uint8);
               Tensor dst = nl::ndarray({32, 6}, nl::float32);

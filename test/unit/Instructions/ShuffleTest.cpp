@@ -167,9 +167,9 @@ TEST(NcStreamShuffle, MovesBits) {
               nisa::nc_stream_shuffle(nl::ndarray({4, 4}, nl::float32),
                                       nl::ndarray({4, 3}, nl::int32), std::vector<int>(32, 0));
             })),
-            "[D-03] nc_stream_shuffle moves bits: dst is float32, src is int32 (cast in a separate "
-            "copy)\n[P-05] src has 3 elements per partition, dst has 4 (take views of 3 elements "
-            "per partition on both sides)");
+            "[P-05] src has 3 elements per partition, dst has 4 (take views of 3 elements per "
+            "partition on both sides)\n[D-03] nc_stream_shuffle moves bits: dst is float32, src is "
+            "int32 (cast in a separate copy)");
 }
 
 //---- nc_transpose on the Vector Engine ----------------------------------===//

@@ -289,7 +289,7 @@ TEST(BnAggr, TakesTriples) {
   EXPECT_EQ(errorsOf(traceBody([](InOut) {
               nisa::bn_aggr(nl::ndarray({4, 3}, nl::float32), nl::ndarray({3, 6}, nl::float32));
             })),
+            "[S-08] dst has 3 elements per partition, bn_aggr writes 2 (give it 2 elements)\n"
             "[P-04] data uses 3 partitions and dst uses 4; hardware never broadcasts across "
-            "partitions (slice both to 3 partitions)\n[S-08] dst has 3 elements per partition, "
-            "bn_aggr writes 2 (give it 2 elements)");
+            "partitions (slice both to 3 partitions)");
 }
