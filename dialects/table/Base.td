@@ -154,7 +154,8 @@ class FEnumOf<string n, TableEnum e, list<Case> cs, string rule, string i, strin
 //---- rules -------------------------------------------------------------------------------------===//
 
 /// An entry of the catalogue behind `kiln explain`: what the rule says, why the machine or the language has
-/// it, and what to write instead. Every id used anywhere has one.
+/// it, what to write instead, and a kernel that breaks it beside one that does not. Every id used anywhere
+/// has one; a test compiles and runs the examples.
 class RuleText<string i, string t, string w, string f> {
   string id = i;
   string title = t;
@@ -164,6 +165,22 @@ class RuleText<string i, string t, string w, string f> {
   string severity = "error";
   bit isPerformance = 0; // a warning that is off unless -Wperf or -WID asks for it
   bit isDemotable = 0;   // an error that -Wno-error=ID turns into a warning
+
+  // What the examples are, and where the wrong one is found out:
+  //   kernel        while it is traced and compiled
+  //   host          by the host compiler
+  //   alone         the same, but it would spoil a file it shares with other examples
+  //   unregistered  it lacks its NL_KERNEL
+  //   run           by the executor
+  //   asm           assembler text, when it is read or run
+  //   none          no instruction there is can break the rule
+  string form = "kernel";
+  // The function `kernel` of an example, without its #include of nl/nl.h, using-declaration and NL_KERNEL.
+  code wrong = "";
+  code right = "";
+  string arguments = "";      // of the command line
+  string wrongArguments = ""; // of the wrong example, where they are the mistake
+  string flags = "";          // of the wrong example: -Wperf, --cores 4
 }
 
 /// A rule beyond what the operands state (memory, dtype, presence). `check` names a function of

@@ -110,11 +110,20 @@ inline constexpr bool never = false;
 template <class T>
 concept Integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
+/// A handle: nl::Tensor, or nl::InOut.
+template <class T>
+concept Handle = std::is_base_of_v<Tensor, std::remove_cvref_t<T>>;
+
 /// Any integer, so that braces accept int, size_t and int64_t side by side.
 struct Int {
   int64_t value = 0;
   template <Integer T>
   constexpr Int(T v) : value(static_cast<int64_t>(v)) {}
+  template <Handle T>
+  constexpr Int(const T &) {
+    static_assert(never<T>, "[C-02] an element of a tile is no number while the kernel is traced "
+                            "(use a number of the host, such as an int parameter of the kernel)");
+  }
 };
 
 inline constexpr unsigned maxRank = table::maxRank;
@@ -359,6 +368,11 @@ struct Index {
   constexpr Index(const Chunk &c) : range(c), kind(Kind::Range) {}
   constexpr Index(Whole) {}
   constexpr Index(Dots) : kind(Kind::Dots) {}
+  template <Handle T>
+  constexpr Index(const T &) {
+    static_assert(never<T>, "[C-02] an element of a tile is no index while the kernel is traced "
+                            "(use a number of the host, such as an int parameter of the kernel)");
+  }
 };
 
 /// The subscripts of `t[{...}]` with the place they were written at.
@@ -495,6 +509,13 @@ public:
   Tensor operator[](detail::IndexList list) const {
     return subscript(list.values, list.count, list.loc);
   }
+  /// H-03: `t[i, j]`, which C++20 reads as `t[j]`.
+  template <class T>
+  Tensor operator[](const T &) const {
+    static_assert(detail::never<T>, "[H-03] in C++20 a comma in brackets drops all but the last "
+                                    "subscript (write t(i, j), or t[{i, j}])");
+    return *this;
+  }
 
   //-- views
   //-------------------------------------------------------------------------------------------
@@ -536,23 +557,40 @@ public:
 
   //-- misuse the host compiler explains
   //-----------------------------------------------------------------
+  // Kiln shows the text of these at the author's line: rule id, what is wrong, (the way out).
 
   /// C-01: `if (tile)`, `tile && x`, `!tile`.
   template <class T>
     requires std::is_same_v<T, bool>
   explicit operator T() const {
-    static_assert(
-        detail::never<T>,
-        "a tile has no value while the kernel is traced: an element-wise condition is a 0/1 "
-        "tile made by a comparison operator of nisa::tensor_scalar or nisa::tensor_tensor");
+    static_assert(detail::never<T>,
+                  "[C-01] a tile has no value while the kernel is traced (compare its elements "
+                  "with nisa::tensor_scalar or nisa::tensor_tensor: that gives a tile of 1 and 0)");
     return false;
   }
-  /// `t(_, s) = x` would only rebind a temporary handle.
+  /// C-02: `int n = tile`.
+  template <class T>
+    requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
+  operator T() const {
+    static_assert(detail::never<T>,
+                  "[C-02] an element of a tile is no number while the kernel is traced (use a "
+                  "number of the host, such as an int parameter of the kernel)");
+    return 0;
+  }
+  /// H-04: `t(_, s) = x` would only rebind a temporary handle.
   template <class T>
   void operator=(const T &) && {
-    static_assert(detail::never<T>,
-                  "assigning to a view moves no data: write nisa::tensor_copy(view, tile) on chip, "
-                  "nisa::dma_copy(view, tile) or nl::store(view, tile) to HBM");
+    static_assert(
+        detail::never<T>,
+        "[H-04] assigning to a view moves no data (write nisa::tensor_copy(view, tile) on "
+        "chip, nisa::dma_copy(view, tile) or nl::store(view, tile) to HBM)");
+  }
+  /// K-11: `tile.astype(dtype)` of earlier NKI versions.
+  template <class... A>
+  Tensor astype(A &&...) const {
+    static_assert(detail::never<A...>, "[K-11] Tensor::astype is gone (the dtype of dst is the "
+                                       "cast: nisa::tensor_copy to a tile of it)");
+    return *this;
   }
 
   /// The view itself; for libkiln.
@@ -571,6 +609,33 @@ private:
 
   detail::View view_{};
 };
+
+// C-02: `tile + 1`, `a * b`, `tile > 0`, `tile += x`.
+#define NL_NO_OPERATOR(op)                                                                         \
+  template <class A, class B>                                                                      \
+    requires(detail::Handle<A> || detail::Handle<B>)                                               \
+  Tensor operator op(A &&, B &&) {                                                                 \
+    static_assert(detail::never<A, B>,                                                             \
+                  "[C-02] a tile is no number while the kernel is traced (compute with its "       \
+                  "elements by nisa::tensor_tensor and nisa::tensor_scalar)");                     \
+    return {};                                                                                     \
+  }
+NL_NO_OPERATOR(+)
+NL_NO_OPERATOR(-)
+NL_NO_OPERATOR(*)
+NL_NO_OPERATOR(/)
+NL_NO_OPERATOR(%)
+NL_NO_OPERATOR(<)
+NL_NO_OPERATOR(>)
+NL_NO_OPERATOR(<=)
+NL_NO_OPERATOR(>=)
+NL_NO_OPERATOR(==)
+NL_NO_OPERATOR(!=)
+NL_NO_OPERATOR(+=)
+NL_NO_OPERATOR(-=)
+NL_NO_OPERATOR(*=)
+NL_NO_OPERATOR(/=)
+#undef NL_NO_OPERATOR
 
 //---- declarations -------------------------------------------------------===//
 

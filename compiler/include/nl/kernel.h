@@ -36,9 +36,8 @@ namespace detail {
 
 template <class T>
 struct Param {
-  static_assert(never<T>,
-                "a kernel parameter is nl::Tensor, nl::InOut, int, int64_t, float, double, bool or "
-                "std::string");
+  static_assert(never<T>, "a kernel parameter is nl::Tensor, nl::InOut, int, int64_t, float, "
+                          "double, bool or std::string (convert other types inside the kernel)");
 };
 #define NL_PARAM(type, parameterKind, expression)                                                  \
   template <>                                                                                      \

@@ -2,7 +2,7 @@
 //
 // What a kernel file includes. The layers, each including the one before: core.h (tensors and
 // views), isa.h (instructions), lang.h (tile functions), kernel.h (kernels), util.h (loops and
-// checks), memory.h (addresses by hand).
+// checks), memory.h (addresses by hand). removed.h says what became of names NKI had once.
 //
 //===------------------------------------------------------------------------------------------===//
 
@@ -10,6 +10,7 @@
 #define NL_NL_H
 
 #include "nl/memory.h"
+#include "nl/removed.h"
 #include "nl/util.h"
 
 #endif // NL_NL_H

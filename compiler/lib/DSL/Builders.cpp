@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <cstdio>
 #include <vector>
 
 namespace nisa {
@@ -329,8 +330,9 @@ void memset(const Memset &args, SrcLoc loc) {
   if (e.usable() && !args.value.isInteger && !isa::isFloat(dtype)) {
     bool whole =
         std::abs(args.value.value) < 1e15 && args.value.value == std::int64_t(args.value.value);
-    std::string written =
-        whole ? text(int64_t(args.value.value), ".0") : std::to_string(args.value.value);
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%g", args.value.value);
+    std::string written = whole ? text(int64_t(args.value.value), ".0") : std::string(digits);
     e.fault("D-07",
             text("fill value ", written, " is floating, ", e.describe(Place::dst), " is ",
                  isa::name(dtype)),

@@ -170,8 +170,20 @@ void Emitter::record() {
     v.partitionBase = tensor.address ? static_cast<uint32_t>(tensor.address->partition) : 0;
   }
   bool legal = true;
+  std::vector<std::pair<std::string_view, int>> reported;
+  // An instruction in place has one fault, not one in dst and one in data.
+  const auto isKnown = [&](const isa::Violation &v) {
+    return v.operand >= 0 && std::ranges::any_of(reported, [&](const auto &r) {
+             return r.first == v.rule && r.second != v.operand &&
+                    inst.operands[r.second] == inst.operands[v.operand];
+           });
+  };
   auto report = [&](isa::Violation v) {
     legal = false;
+    if (isKnown(v))
+      return;
+    if (v.operand >= 0)
+      reported.emplace_back(v.rule, v.operand);
     std::vector<DiagnosticLog::Note> notes = operandNotes(v.operand);
     if (isAboutShapes(v.rule))
       for (const nl::detail::View &view : partitionViews)

@@ -20,7 +20,9 @@ void TraceState::takeResult(const nl::Tensor &result, uint32_t resultNumber) {
   auto fault = [&](std::string_view rule, std::string message, std::string help, bool note = true) {
     std::vector<DiagnosticLog::Note> notes;
     if (TensorRecord *record = note ? find(view) : nullptr)
-      notes.push_back({text(describe(view), " is ", declaration(*record)), record->place});
+      notes.push_back({text(record->name.empty() ? text("result ", resultNumber) : describe(view),
+                            " is ", declaration(*record)),
+                       record->place});
     log.report({rule, std::move(message), std::move(help), static_cast<int>(resultNumber)},
                kernelPlace, std::move(notes));
   };

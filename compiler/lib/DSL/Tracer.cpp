@@ -251,13 +251,18 @@ std::variant<const KernelEntry *, Diagnostic> findKernel(const nl::detail::Plugi
   const KernelEntry *found = nullptr;
   size_t matches = 0;
   std::string names;
+  size_t count = 0;
+  constexpr size_t kShownNames = 10;
   for (const KernelEntry &kernel : kernels) {
-    names += text(names.empty() ? "" : ", ", kernel.name);
+    if (++count <= kShownNames)
+      names += text(names.empty() ? "" : ", ", kernel.name);
     if (name.empty() || name == kernel.name) {
       found = &kernel;
       ++matches;
     }
   }
+  if (count > kShownNames)
+    names += text(" and ", count - kShownNames, " more");
   if (matches == 1)
     return found;
   Diagnostic d;

@@ -185,7 +185,7 @@ void ViewAlgebra::checkRange(unsigned d, const nl::detail::Position &start, int6
   auto spelled = [&] { return text("slice [", first, ", ", first + size, ")"); };
   if (size <= 0)
     fault("V-02", text(spelled(), " of dim ", d, " of ", name(), " is empty"),
-          "skip the statement when nothing is left");
+          "slice takes start and end, ds start and size; skip the statement when nothing is left");
   else if (first < 0 || first >= extent)
     fault("V-01",
           text(spelled(), " is outside dim ", d, " of ", name(), " (extent ", extent, ")", where),
@@ -235,7 +235,7 @@ void ViewAlgebra::subscript(std::span<const Index> indices, unsigned count) {
     return fault(
         "V-03",
         text(count - dots, " indices for a rank-", unsigned(view.rank), " tensor, ", name()),
-        text(name(), " is ", tupleText({view.shape, view.rank}), ": give at most ",
+        text("its shape is ", tupleText({view.shape, view.rank}), ": give at most ",
              unsigned(view.rank)));
   if (dots > 1)
     return fault("V-03",

@@ -128,13 +128,17 @@ int64_t Tensor::dim(int i, SrcLoc loc) const {
 void Tensor::requireRank(unsigned rank, SrcLoc loc) const {
   if (view_.rank == rank)
     return;
-  if (TraceState *state = TraceState::current())
+  if (TraceState *state = TraceState::current()) {
+    const kiln::trace::TensorRecord *record = state->find(view_);
+    const bool isWhole = !record || record->shape == shape();
     state->fatal({"K-10",
-                  kiln::trace::text(state->describe(view_), " is ", kiln::trace::tupleText(shape()),
-                                    " ", kiln::isa::name(kiln::trace::toIsa(view_.dtype)),
+                  kiln::trace::text(isWhole ? "" : "this view of ", state->describe(view_), " is ",
+                                    kiln::trace::tupleText(shape()), " ",
+                                    kiln::isa::name(kiln::trace::toIsa(view_.dtype)),
                                     ", expected rank ", rank),
                   "pass a tensor of that rank, or reshape it"},
                  loc, state->partitionNote(view_, state->capture(loc)));
+  }
   kiln::trace::reportOutsideKernel("nl::Tensor::dims", loc);
 }
 

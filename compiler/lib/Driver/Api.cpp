@@ -30,13 +30,13 @@ struct OpenedFile {
   std::optional<Plugin> plugin;
 };
 
-std::variant<OpenedFile, Diagnostic> openFile(const CompileRequest &request) {
+std::variant<OpenedFile, std::vector<Diagnostic>> openFile(const CompileRequest &request) {
   OpenedFile opened;
   if (request.kernelFile.ends_with(".so")) {
     AuthorRuns guard; // static constructors are the author's code too
     auto loaded = loadPlugin(request.kernelFile, request.kernelFile);
     if (auto *problem = std::get_if<Diagnostic>(&loaded))
-      return *problem;
+      return std::vector{*problem};
     opened.plugin.emplace(std::move(std::get<Plugin>(loaded)));
     return opened;
   }
@@ -47,8 +47,8 @@ std::variant<OpenedFile, Diagnostic> openFile(const CompileRequest &request) {
   options.useCache = request.useCache;
   for (;;) {
     auto built = buildPlugin(request.kernelFile, options);
-    if (auto *problem = std::get_if<Diagnostic>(&built))
-      return *problem;
+    if (auto *problems = std::get_if<std::vector<Diagnostic>>(&built))
+      return std::move(*problems);
     BuiltPlugin &plugin = std::get<BuiltPlugin>(built);
     AuthorRuns guard;
     auto loaded = loadPlugin(plugin.path, request.kernelFile);
@@ -59,7 +59,7 @@ std::variant<OpenedFile, Diagnostic> openFile(const CompileRequest &request) {
     }
     // A damaged file in the cache is built anew, once.
     if (!plugin.fromCache)
-      return std::get<Diagnostic>(loaded);
+      return std::vector{std::get<Diagnostic>(loaded)};
     options.rebuild = true;
   }
 }
@@ -73,8 +73,8 @@ std::string absolute(const std::string &file) {
 
 void compile(const CompileRequest &request, CompileResult &result) {
   auto opened = openFile(request);
-  if (auto *problem = std::get_if<Diagnostic>(&opened)) {
-    result.diagnostics.push_back(*problem);
+  if (auto *problems = std::get_if<std::vector<Diagnostic>>(&opened)) {
+    result.diagnostics = std::move(*problems);
     return;
   }
   if (auto &built = std::get<OpenedFile>(opened).built; built && !built->cacheProblem.empty()) {
@@ -133,8 +133,8 @@ void compile(const CompileRequest &request, CompileResult &result) {
 
 void list(const CompileRequest &request, ListResult &result) {
   auto opened = openFile(request);
-  if (auto *problem = std::get_if<Diagnostic>(&opened)) {
-    result.diagnostics.push_back(*problem);
+  if (auto *problems = std::get_if<std::vector<Diagnostic>>(&opened)) {
+    result.diagnostics = std::move(*problems);
     return;
   }
   const nl::detail::PluginInfo &info = *std::get<OpenedFile>(opened).plugin->info;

@@ -2,6 +2,7 @@
 
 #include "PluginBuilder.h"
 
+#include "HostMessages.h"
 #include "Process.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -34,7 +35,7 @@ Diagnostic buildError(std::string message, std::string help, const std::string &
   d.message = std::move(message);
   d.help = std::move(help);
   if (!file.empty())
-    d.place = {FileLine{file, 0}};
+    d.place = {FileLine{fs::path(file).filename().string(), 0}};
   return d;
 }
 
@@ -146,19 +147,23 @@ std::string firstLines(const std::string &text, unsigned limit) {
   return end < text.size() ? out + "\n..." : out;
 }
 
-Diagnostic compileFailure(const std::string &source, const std::string &compiler,
-                          const ProcessResult &run) {
+std::vector<Diagnostic> compileFailure(const std::string &source, const std::string &includeDir,
+                                       const std::string &compiler, const ProcessResult &run) {
   constexpr unsigned kShownLines = 40;
   if (!run.started)
-    return buildError("the host compiler '" + compiler + "' could not be started: " + run.errors,
-                      "set CXX to a C++20 compiler", source);
+    return {buildError("the host compiler '" + compiler + "' could not be started: " + run.errors,
+                       "set CXX to a C++20 compiler", source)};
+  HostMessages messages = readHostMessages(run.errors, source, includeDir);
+  if (!messages.known.empty() && !messages.hasOthers)
+    return std::move(messages.known);
   Diagnostic d =
       buildError("the host compiler rejects the kernel file",
                  "the messages above are " + compiler + "'s; a kernel file is C++20", source);
   d.notes.push_back({"what " + fs::path(compiler).filename().string() + " says:\n" +
                          firstLines(run.errors, kShownLines),
                      {}});
-  return d;
+  messages.known.push_back(std::move(d));
+  return std::move(messages.known);
 }
 
 } // namespace
@@ -170,23 +175,23 @@ BuiltPlugin::~BuiltPlugin() {
   fs::remove_all(temporaryDir, ignored);
 }
 
-std::variant<BuiltPlugin, Diagnostic> buildPlugin(const std::string &source,
-                                                  const BuildOptions &options) {
+std::variant<BuiltPlugin, std::vector<Diagnostic>> buildPlugin(const std::string &source,
+                                                               const BuildOptions &options) {
   if (auto problem = checkSource(source))
-    return *problem;
+    return std::vector{*problem};
   std::error_code problem;
   // Absolute: a name that starts with '-' would be an option.
   std::string file = fs::absolute(source, problem).lexically_normal();
   std::vector<std::string> compiler = chooseCompiler(options.hostCompiler);
   if (compiler.empty())
-    return noCompiler(options.hostCompiler);
+    return std::vector{noCompiler(options.hostCompiler)};
   const auto runCompiler = [&compiler](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), compiler.begin(), compiler.end());
     return runProcess(arguments);
   };
   ProcessResult version = runCompiler({"--version"});
   if (!version.started || version.exitCode != 0)
-    return compileFailure(source, compiler.front(), version);
+    return compileFailure(source, options.includeDir, compiler.front(), version);
   std::vector<std::string> flags = compilerFlags(version.output);
   flags.push_back("-I" + options.includeDir);
 
@@ -195,7 +200,7 @@ std::variant<BuiltPlugin, Diagnostic> buildPlugin(const std::string &source,
   preprocess.insert(preprocess.end(), {"-E", file});
   ProcessResult text = runCompiler(preprocess);
   if (!text.started || text.exitCode != 0)
-    return compileFailure(source, compiler.front(), text);
+    return compileFailure(source, options.includeDir, compiler.front(), text);
 
   std::string cacheProblem;
   auto cache = options.useCache ? cacheFolder(cacheProblem) : std::nullopt;
@@ -207,15 +212,16 @@ std::variant<BuiltPlugin, Diagnostic> buildPlugin(const std::string &source,
   fs::path temporary = fs::temp_directory_path(problem);
   std::string workspace = (cache ? *cache : problem ? "/tmp" : temporary) / "kiln-build-XXXXXX";
   if (!mkdtemp(workspace.data()))
-    return buildError("cannot make a folder for the build: " + std::string(std::strerror(errno)),
-                      "check TMPDIR, or set KILN_CACHE_DIR to a writable folder", "");
+    return std::vector{
+        buildError("cannot make a folder for the build: " + std::string(std::strerror(errno)),
+                   "check TMPDIR, or set KILN_CACHE_DIR to a writable folder", "")};
   BuiltPlugin result(workspace + "/kernel.so", workspace, /*fromCache=*/false);
   result.cacheProblem = cacheProblem;
   std::vector<std::string> compile = flags;
   compile.insert(compile.end(), {file, "-o", result.path});
   ProcessResult run = runCompiler(compile);
   if (!run.started || run.exitCode != 0)
-    return compileFailure(source, compiler.front(), run);
+    return compileFailure(source, options.includeDir, compiler.front(), run);
   // Atomic: another process that builds the same key leaves the same file.
   if (!cache || std::rename(result.path.c_str(), cached.c_str()) != 0)
     return result;

@@ -45,9 +45,10 @@ private:
 };
 
 /// Builds `source`, or finds the earlier build of the same text with the same
-/// compiler, flags and libkiln.
-std::variant<BuiltPlugin, Diagnostic> buildPlugin(const std::string &source,
-                                                  const BuildOptions &options);
+/// compiler, flags and libkiln. What the host compiler says about a mistake of the language is
+/// given in its terms.
+std::variant<BuiltPlugin, std::vector<Diagnostic>> buildPlugin(const std::string &source,
+                                                               const BuildOptions &options);
 
 } // namespace kiln::driver
 

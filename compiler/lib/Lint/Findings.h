@@ -41,8 +41,13 @@ std::string sizeText(int64_t bytes);
 
 /// A message on its way; the list adds its place, and its severity as the catalogue has it.
 struct Finding {
+  /// A tensor whose declaration the message needs, with its role for one without a name.
+  struct Subject {
+    uint32_t tensor;
+    std::string_view role = {};
+  };
   std::string message, help;
-  std::vector<uint32_t> tensors; ///< whose declarations the message needs
+  std::vector<Subject> subjects = {};
 };
 
 /// Collects findings. The first one of a source line and rule is kept, the others are counted.

@@ -20,10 +20,6 @@ struct Candidate {
   uint32_t location;
 };
 
-std::string describe(const Findings &findings, const InstView &view, unsigned operand) {
-  return text(view.desc.operands[operand].name, " ", findings.nameOf(view.access(operand).tensor));
-}
-
 //---- transfers ----------------------------------------------------------===//
 
 /// B-11: whatever tensor_copy accepts, an engine copies in one instruction.
@@ -39,13 +35,12 @@ void onChipTransfer(Findings &findings, const Candidate &c) {
   if (!isa::checkInstruction(findings.viewOf(copy), [](isa::Violation) {}))
     return;
   findings.add("B-11", c.location, [&] {
-    const InstView view = findings.viewOf(c.inst);
-    return Finding{text(describe(findings, view, Place::src), " and ",
-                        describe(findings, view, Place::dst),
-                        " are both in SBUF: a DMA takes about two microseconds for what an engine "
-                        "copies at once"),
-                   "use nisa::tensor_copy",
-                   {}};
+    std::vector<Finding::Subject> subjects = {{c.inst.operands[Place::src].tensor, "src"}};
+    if (const uint32_t dst = c.inst.operands[Place::dst].tensor; dst != subjects.front().tensor)
+      subjects.push_back({dst, "dst"});
+    return Finding{"src and dst are both in SBUF: a DMA takes about two microseconds for what an "
+                   "engine copies at once",
+                   "use nisa::tensor_copy", std::move(subjects)};
   });
 }
 
@@ -203,7 +198,7 @@ void overlapWithItself(Findings &findings, const Candidate &c) {
                             " through overlapping, different views; elements are read after they "
                             "were written, so the result depends on the depth of the pipeline"),
                        "write to a second tile",
-                       {dst.tensor}};
+                       {{dst.tensor}}};
       });
     }
   }

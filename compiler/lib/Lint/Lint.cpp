@@ -95,10 +95,12 @@ void Findings::insert(std::string_view rule, uint32_t location, Finding finding)
   d.message = std::move(finding.message);
   d.help = std::move(finding.help);
   d.place = trace.chain(location);
-  for (uint32_t tensor : finding.tensors) {
-    const trace::Tensor &t = trace.tensors[tensor];
-    std::string name = t.isNamed ? text("'", t.name, "'") : "the tile";
-    d.notes.push_back({text(name, " is ", declaration(tensor)), trace.chain(t.location)});
+  for (const Finding::Subject &subject : finding.subjects) {
+    const trace::Tensor &t = trace.tensors[subject.tensor];
+    const std::string_view kind = t.memory == isa::Memory::Hbm ? "the tensor" : "the tile";
+    const std::string name = t.isNamed ? text("'", t.name, "'")
+                                       : std::string(subject.role.empty() ? kind : subject.role);
+    d.notes.push_back({text(name, " is ", declaration(subject.tensor)), trace.chain(t.location)});
   }
   entries.push_back({std::move(d)});
 }

@@ -96,7 +96,7 @@ Finding describe(const Findings &findings, uint32_t tensor, const Use &a, const 
                                                : text(" (lines ", line(a), " and ", line(b), ")");
   return {text("affine_range promises independent iterations, but ", what, where),
           "index by the loop variable, declare the tile inside the loop, or use nl::range",
-          {tensor}};
+          {{tensor}}};
 }
 
 } // namespace

@@ -123,7 +123,7 @@ void unwrittenEnds(Findings &findings) {
                           count == 1 ? " is" : " are", " never written"),
                      text("count tiles with nl::tiles(", extent,
                           ", t) or nl::ceil_div: the division ", extent, " / t drops what is left"),
-                     {t}};
+                     {{t}}};
     });
   }
 }
@@ -220,8 +220,8 @@ private:
       const CallChain at = trace.chain(l.location);
       return Finding{
           text(trace.tensors[tensor].isNamed ? findings.nameOf(tensor) : "this tile",
-               " is one tile for all ", iterations, " iterations of line ",
-               at.empty() ? 0 : at.front().line, ", so ",
+               " serves all ", iterations, " iterations of line ", at.empty() ? 0 : at.front().line,
+               ", so ",
                isLoad ? "each load waits until the one before has been used"
                       : "each result waits until the one before has been stored"),
           "declare it inside the loop: every iteration then has its own, and they overlap",

@@ -22,8 +22,9 @@ void readsUnwritten(Findings &findings, const trace::Instruction &instruction, u
     const std::string name = findings.nameOf(tensor);
     return Finding{
         text(instruction.inst.desc().mnemonic, " reads ", name, ", which nothing has written"),
-        text("write ", name, " first: dma_copy, memset or a matmul"),
-        {tensor}};
+        text("write ", findings.trace.tensors[tensor].isNamed ? name : "it",
+             " first: dma_copy, memset or a matmul"),
+        {{tensor}}};
   });
 }
 
@@ -36,7 +37,7 @@ void addsToNothing(Findings &findings, const trace::Instruction &instruction, Wr
                             : "no matmul has written: a fill or copy opens no "
                               "accumulation on trn2"),
                    "let the first matmul overwrite: leave accumulate out, or make it false",
-                   {tensor}};
+                   {{tensor}}};
   });
 }
 

@@ -55,7 +55,7 @@ int compileCommand(const CompileToOptions &options, Reporter &reporter);
 int objdumpCommand(const std::string &file, Reporter &reporter);
 int asmCommand(const std::string &file, const std::string &output, Reporter &reporter);
 int listCommand(const std::string &file, const CompileOptions &options, Reporter &reporter);
-int explainCommand(const std::string &code, Reporter &reporter);
+int explainCommand(const std::string &code, bool asJson, Reporter &reporter);
 
 } // namespace kiln::tool
 

@@ -1,15 +1,13 @@
-//===- FileCommands.cpp - objdump, asm, list, explain -----------------------------------------===//
+//===- FileCommands.cpp - objdump, asm, list -----------------------------------------===//
 
 #include "Commands.h"
 #include "Compilation.h"
 #include "CompilerLibrary.h"
 #include "CrashHandler.h"
-#include "kiln/ISA/Catalogue.h"
 #include "kilnrt/Program.h"
 
 #include <fmt/format.h>
 
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -88,37 +86,6 @@ int listCommand(const std::string &file, const CompileOptions &options, Reporter
     text += fmt::format("{}({})  {}:{}\n", kernel.name, fmt::join(kernel.parameters, ", "),
                         kernel.place.file, kernel.place.line);
   if (auto status = writeFile("-", text); !status)
-    reporter.report(status.error());
-  return reporter.exitCode();
-}
-
-int explainCommand(const std::string &code, Reporter &reporter) {
-  if (code.empty()) {
-    std::string list;
-    for (const isa::RuleText &rule : isa::catalogue())
-      list += fmt::format("{}  {}\n", rule.id, rule.title);
-    if (auto status = writeFile("-", list); !status)
-      reporter.report(status.error());
-    return reporter.exitCode();
-  }
-  std::string id;
-  for (char c : code)
-    id += char(std::toupper(static_cast<unsigned char>(c)));
-  const isa::RuleText *rule = isa::findRule(id);
-  if (!rule) {
-    std::string known;
-    for (const isa::RuleText &r : isa::catalogue())
-      if (!id.empty() && r.id.front() == id.front())
-        known += (known.empty() ? "" : ", ") + std::string(r.id);
-    reporter.report(kilnrt::makeError(
-        Fault::User, fmt::format("there is no rule '{}'", code),
-        known.empty() ? "rule ids look like P-06; a message names its own in brackets"
-                      : "did you mean one of " + known));
-    return reporter.exitCode();
-  }
-  auto status = writeFile("-", fmt::format("{}: {}\n\nwhy: {}\nway out: {}\n", rule->id,
-                                           rule->title, rule->why, rule->wayOut));
-  if (!status)
     reporter.report(status.error());
   return reporter.exitCode();
 }

@@ -124,7 +124,10 @@ int main(int argc, char **argv) {
 
   CLI::App *explain = app.add_subcommand("explain", "Say what a rule id means");
   explain->add_option("CODE", code, "Rule id, such as P-06; without one, all are listed");
-  explain->callback([&] { action = [&](Reporter &r) { return explainCommand(code, r); }; });
+  bool explainJson = false;
+  explain->add_flag("--json", explainJson, "Print the entries as JSON");
+  explain->callback(
+      [&] { action = [&](Reporter &r) { return explainCommand(code, explainJson, r); }; });
 
   try {
     app.parse(argc, argv);

@@ -73,9 +73,10 @@ void samePartitions(const InstView &view, std::string_view id, const RuleSink &s
     report(sink, id, int(i),
            text(view.describe(main), " uses ", counted(expected, "partition"), " and ",
                 view.describe(i), " uses ", found, "; hardware never broadcasts across partitions"),
-           replicate
-               ? text("replicate ", quoted(view, small), " first: dma_copy with partition stride 0")
-               : text("slice both to ", std::min(found, expected), " partitions"));
+           replicate ? text("replicate ", quoted(view, small),
+                            " first: dma_copy from an HBM view with broadcast(0, ",
+                            std::max(found, expected), ")")
+                     : text("slice both to ", std::min(found, expected), " partitions"));
   });
 }
 

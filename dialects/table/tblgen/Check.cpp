@@ -248,6 +248,18 @@ void checkRuleText(const Record *rule) {
   };
   if (severity != "error" && severity != "warning" && severity != "note")
     fault("has severity '" + severity + "', it is error, warning or note");
+  StringRef form = rule->getValueAsString("form");
+  if (!StringSet<>({"kernel", "host", "alone", "unregistered", "run", "asm", "none"})
+           .contains(form))
+    fault("has examples of form '" + form + "'");
+  for (StringRef part : {"wrong", "right"}) {
+    StringRef code = rule->getValueAsString(part);
+    if (code.trim().empty() != (form == "none"))
+      fault(form == "none" ? "has a " + part + " example of form none"
+                           : "has no " + part + " example");
+    if (form != "asm" && form != "none" && !code.contains(" kernel("))
+      fault("has a " + part + " example without a function 'kernel'");
+  }
   if (rule->getValueAsBit("isPerformance") && severity != "warning")
     fault("is no warning, so -Wperf cannot turn it on");
   if (rule->getValueAsBit("isDemotable") && severity != "error")

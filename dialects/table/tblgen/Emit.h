@@ -50,6 +50,8 @@ void emitLanguage(llvm::raw_ostream &os,
                   const llvm::RecordKeeper &records); // numbers of the nl/ headers
 void emitCatalogue(llvm::raw_ostream &os,
                    const llvm::RecordKeeper &records); // texts of `kiln explain`
+void emitRuleKernels(llvm::raw_ostream &os,
+                     const llvm::RecordKeeper &records); // its examples as one kernel file
 void emitManual(llvm::raw_ostream &os,
                 const llvm::RecordKeeper &records); // the reference page
 void emitExamples(llvm::raw_ostream &os,

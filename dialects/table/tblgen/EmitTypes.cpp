@@ -117,21 +117,4 @@ void emitLanguage(raw_ostream &os, const RecordKeeper &records) {
   os << "\n} // namespace nl::detail::table\n\n#endif // NL_DETAIL_TABLE_H\n";
 }
 
-void emitCatalogue(raw_ostream &os, const RecordKeeper &records) {
-  std::vector<const Record *> texts(records.getAllDerivedDefinitions("RuleText").begin(),
-                                    records.getAllDerivedDefinitions("RuleText").end());
-  std::sort(texts.begin(), texts.end(), [](const Record *a, const Record *b) {
-    return a->getValueAsString("id") < b->getValueAsString("id");
-  });
-  os << "static constexpr RuleText kCatalogue[] = {\n";
-  for (const Record *r : texts)
-    os << "    {" << quoted(r->getValueAsString("id")) << ",\n     "
-       << quoted(r->getValueAsString("title")) << ",\n     " << quoted(r->getValueAsString("why"))
-       << ",\n     " << quoted(r->getValueAsString("wayOut"))
-       << ",\n     Severity::" << camelCase(r->getValueAsString("severity")) << ", "
-       << (r->getValueAsBit("isPerformance") ? "true" : "false") << ", "
-       << (r->getValueAsBit("isDemotable") ? "true" : "false") << "},\n";
-  os << "};\n";
-}
-
 } // namespace kiln::tblgen

@@ -34,6 +34,8 @@ using namespace kiln::tblgen;
 const Generator<onlyCheck> check("check", "Check the table, write nothing (default)", true);
 const Generator<emitArgs> genArgs("gen-args", "Typed argument structs");
 const Generator<emitCatalogue> genCatalogue("gen-catalogue", "Texts of kiln explain");
+const Generator<emitRuleKernels> genRuleKernels("gen-rule-kernels",
+                                                "Examples of kiln explain as one kernel file");
 const Generator<emitEnumCases> genEnumCases("gen-enum-cases", "Arrays of enum cases");
 const Generator<emitEnumTables> genEnumTables("gen-enum-tables", "Spellings and facts of enums");
 const Generator<emitEnums> genEnums("gen-enums", "Enum classes");

@@ -352,7 +352,7 @@ Expected<Argument> parseFile(std::string_view text, std::string path, std::optio
   std::error_code code;
   if (!std::filesystem::exists(path, code) && !code)
     return makeError(Fault::User, fmt::format("there is no file '{}'", printable(path)),
-                     suggestFile(path));
+                     suggestFile(path), "X-05");
   auto header = readNpyFileHeader(path);
   if (!header)
     return header.error();

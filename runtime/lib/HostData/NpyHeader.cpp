@@ -416,8 +416,8 @@ DType deviceDType(NpyType type) { return rowOf(type).device; }
 
 uint64_t NpyHeader::elements() const { return *detail::byteCount(shape, 1); }
 
-Expected<NpyHeader> parseNpyHeader(std::span<const std::byte> prefix, uint64_t fileBytes,
-                                   std::string_view name) {
+static Expected<NpyHeader> parseHeader(std::span<const std::byte> prefix, uint64_t fileBytes,
+                                       std::string_view name) {
   const std::string_view bytes(reinterpret_cast<const char *>(prefix.data()), prefix.size());
   auto preamble = readPreamble(bytes, fileBytes, name);
   if (!preamble)
@@ -451,6 +451,16 @@ Expected<NpyHeader> parseNpyHeader(std::span<const std::byte> prefix, uint64_t f
   if (Status size = checkSize(name, header, fileBytes); !size)
     return size.error();
   return header;
+}
+
+Expected<NpyHeader> parseNpyHeader(std::span<const std::byte> prefix, uint64_t fileBytes,
+                                   std::string_view name) {
+  auto header = parseHeader(prefix, fileBytes, name);
+  if (header)
+    return header;
+  Diagnostic d = header.error();
+  d.rule = "X-05"; // whatever is wrong with it: the file is not what its name says
+  return d;
 }
 
 } // namespace kilnrt

@@ -1,4 +1,4 @@
-// expect: a tile has no value while the kernel is traced
+// expect: [C-01] a tile has no value while the kernel is traced
 #include "nl/nl.h"
 int misuse(nl::Tensor tile) {
   if (tile)

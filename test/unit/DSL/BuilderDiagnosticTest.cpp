@@ -199,7 +199,7 @@ TEST(BuilderDiagnostic, MemsetTakesTheKindOfTheTile) {
   EXPECT_EQ(errors([](InOut) {
               nisa::memset(tile({1, 1}, nl::uint8, nl::sbuf, "n"), 2.5f);
             }).substr(0, 30),
-            "[D-07] fill value 2.500000 is ");
+            "[D-07] fill value 2.5 is float");
   EXPECT_EQ(errors([](InOut) { nisa::memset(tile({1, 1}, nl::float32), 2); }), "");
 }
 

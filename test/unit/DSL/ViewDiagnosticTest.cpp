@@ -42,12 +42,12 @@ TEST(ViewDiagnostic, SliceExceedsTheDim) {
 }
 
 TEST(ViewDiagnostic, EmptySliceAndStep) {
-  EXPECT_EQ(
-      hbmErrors([](InOut x) { x(nl::slice(8, 8)); }),
-      "[V-02] slice [8, 8) of dim 0 of 'x' is empty (skip the statement when nothing is left)");
-  EXPECT_EQ(
-      hbmErrors([](InOut x) { x(nl::slice(9, 8)); }),
-      "[V-02] slice [9, 8) of dim 0 of 'x' is empty (skip the statement when nothing is left)");
+  EXPECT_EQ(hbmErrors([](InOut x) { x(nl::slice(8, 8)); }),
+            "[V-02] slice [8, 8) of dim 0 of 'x' is empty (slice takes start and end, ds start and "
+            "size; skip the statement when nothing is left)");
+  EXPECT_EQ(hbmErrors([](InOut x) { x(nl::slice(9, 8)); }),
+            "[V-02] slice [9, 8) of dim 0 of 'x' is empty (slice takes start and end, ds start and "
+            "size; skip the statement when nothing is left)");
   EXPECT_EQ(hbmErrors([](InOut x) { x(nl::slice(0, 8, 0)); }),
             "[V-02] the step of a slice must be at least 1, dim 0 of 'x' is sliced by 0 (use a "
             "step of at least 1; a view cannot run backwards)");
@@ -58,15 +58,15 @@ TEST(ViewDiagnostic, EmptySliceAndStep) {
 
 TEST(ViewDiagnostic, TooManyIndices) {
   EXPECT_EQ(hbmErrors([](InOut x) { x(0, 0, 0); }),
-            "[V-03] 3 indices for a rank-2 tensor, 'x' ('x' is (500, 64): give at most 2)");
+            "[V-03] 3 indices for a rank-2 tensor, 'x' (its shape is (500, 64): give at most 2)");
   EXPECT_EQ(hbmErrors([](InOut x) { x(0, nl::dots, 0); }), "");
   EXPECT_EQ(hbmErrors([](InOut x) { x(0, nl::dots, 0, 0); }),
-            "[V-03] 3 indices for a rank-2 tensor, 'x' ('x' is (500, 64): give at most 2)");
+            "[V-03] 3 indices for a rank-2 tensor, 'x' (its shape is (500, 64): give at most 2)");
   EXPECT_EQ(hbmErrors([](InOut x) { x(nl::dots, nl::dots); }),
             "[V-03] nl::dots stands once in a subscript, 'x' has it 2 times (write nl::_ for each "
             "of the other dims)");
   EXPECT_EQ(hbmErrors([](InOut x) { x[{0, 0, 0, 0, 0, 0}]; }),
-            "[V-03] 6 indices for a rank-2 tensor, 'x' ('x' is (500, 64): give at most 2)");
+            "[V-03] 6 indices for a rank-2 tensor, 'x' (its shape is (500, 64): give at most 2)");
 }
 
 TEST(ViewDiagnostic, DimOutsideTheRank) {

@@ -16,7 +16,7 @@ TEST(RulesVector, PartitionsOfOperands) {
               ElementsAre("P-04: data1 'a' uses 96 partitions and data2 'b' "
                           "uses 1; hardware never broadcasts "
                           "across partitions | replicate 'b' first: dma_copy "
-                          "with partition stride 0"));
+                          "from an HBM view with broadcast(0, 96)"));
   EXPECT_THAT(copy().with("dst", "y", sbuf, bf16, {95, 40}).faults(),
               ElementsAre("P-04: src 'x' uses 96 partitions and dst 'y' uses "
                           "95; hardware never broadcasts "
@@ -25,7 +25,7 @@ TEST(RulesVector, PartitionsOfOperands) {
               ElementsAre("P-04: data 'x' uses 96 partitions and bias 'b' uses "
                           "1; hardware never broadcasts "
                           "across partitions | replicate 'b' first: dma_copy "
-                          "with partition stride 0"));
+                          "from an HBM view with broadcast(0, 96)"));
 }
 
 TEST(RulesVector, ElementsOfOperands) {

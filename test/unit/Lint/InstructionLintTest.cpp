@@ -14,10 +14,12 @@ TEST(InstructionLint, B11TransferThatAnEngineCouldMake) {
     Tensor b = nl::ndarray({128, 8}, nl::bfloat16);
     nisa::dma_copy(b, a);
   };
-  EXPECT_EQ(lintsOf(bodyA, {}, baseA),
-            "+3: warning[B-11]: src 'a' and dst the 128x8 bfloat16 tile of line +2 are both in "
-            "SBUF: a DMA takes about two microseconds for what an engine copies at "
-            "once\nhelp: use nisa::tensor_copy\n");
+  EXPECT_EQ(lintsOf(bodyA, {}, baseA), "+3: warning[B-11]: src and dst are both in SBUF: a DMA "
+                                       "takes about two microseconds for what "
+                                       "an engine copies at once\n"
+                                       "+1: note: 'a' is this 128x8 float32 tile in sbuf\n"
+                                       "+2: note: dst is this 128x8 bfloat16 tile in sbuf\n"
+                                       "help: use nisa::tensor_copy\n");
   // Controls: rows to another partition that no engine reaches, and a transfer to HBM.
   constexpr unsigned baseB = __LINE__ + 1;
   constexpr auto bodyB = [](InOut y) {

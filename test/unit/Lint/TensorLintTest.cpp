@@ -129,10 +129,10 @@ TEST(TensorLint, M12TilesOfAllIterations) {
     }
   };
   EXPECT_EQ(lintsOf(body, {}, base),
-            "+1: warning[M-12]: 'in' is one tile for all 8 iterations of line +4, so each load "
+            "+1: warning[M-12]: 'in' serves all 8 iterations of line +4, so each load "
             "waits until the one before has been used\n"
             "help: declare it inside the loop: every iteration then has its own, and they overlap\n"
-            "+2: warning[M-12]: this tile is one tile for all 8 iterations of line +5, so each "
+            "+2: warning[M-12]: this tile serves all 8 iterations of line +5, so each "
             "result waits until the one before has been stored\n"
             "help: declare it inside the loop: every iteration then has its own, and they "
             "overlap\n");
