@@ -211,7 +211,25 @@ def : RuleText<"S-07", "Steps and extents fit their fields",
 def : RuleText<"S-08", "An operand has as many elements as the instruction takes",
   "some instructions work on a fixed number of elements of a partition, or hold at most so many",
   "take a view of that many, or split the tile"> {
-  let form = "none";
+  let arguments = "rand:128x64:float32";
+  let wrong = [{
+    Tensor kernel(Tensor x) {
+      Tensor y = nl::ndarray({128, 4}, x.dtype(), nl::shared_hbm);
+      Tensor top = nl::ndarray({128, 4}, x.dtype()); // max8 finds eight
+      nisa::max8(top, nl::load(x));
+      nl::store(y, top);
+      return y;
+    }
+  }];
+  let right = [{
+    Tensor kernel(Tensor x) {
+      Tensor y = nl::ndarray({128, 4}, x.dtype(), nl::shared_hbm);
+      Tensor top = nl::ndarray({128, 8}, x.dtype());
+      nisa::max8(top, nl::load(x));
+      nl::store(y, top(_, ds(0, 4)));
+      return y;
+    }
+  }];
 }
 
 def : RuleText<"S-09", "A DMA moves as many elements as it reads",
