@@ -340,7 +340,7 @@ def B125():
     expect_equal((run(right("rebind"), x, "true") == x).all(), True, "a copy writes")
     expect_equal((run(right("rebind"), x, "false") == 7).all(), True, "a handle that is assigned moves no data")
     message = kiln("run", HERE / "assigned.cpp:assigned", "zeros:4x4:float32", code=1)[1]
-    says(message, "assigning to a view moves no data: write nisa::tensor_copy(view, tile)")
+    says(message, "assigned.cpp:9: error[H-04]: assigning to a view moves no data", "help: write nisa::tensor_copy(view, tile)")
 
 
 @case

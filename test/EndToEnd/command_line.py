@@ -151,7 +151,17 @@ expect("matmul_blocked(lhsT: tensor, rhs: tensor)" in kiln("list", kiln.example(
 expect(kiln("explain", "p-06")[0].startswith("P-06: "), "explain")
 expect("\nP-06  " in kiln("explain")[0], "explain lists the rules")
 _, stderr = kiln("explain", "P-99", code=1)
-expect("P-06" in stderr, stderr)
+expect_equal(stderr, "kiln: error: there is no rule 'P-99'\nhelp: the nearest: P-09\n", "explain P-99")
+_, stderr = kiln("explain", "placement", code=1)
+expect("`kiln explain` lists all rules" in stderr, stderr)
+rules = json.loads(kiln("explain", "--json")[0])["rules"]
+expect_equal([r["id"] for r in rules], [line.split()[0] for line in kiln("explain")[0].splitlines()], "rules as JSON")
+(only,) = json.loads(kiln("explain", "w-01", "--json")[0])["rules"]
+expect_equal((only["id"], only["severity"], only["performance"]), ("W-01", "warning", True), "one rule as JSON")
+# What it prints is a file that does what it says.
+(kiln.scratch / "wrong.cpp").write_text(only["wrong"]["text"])
+_, stderr = kiln(*only["wrong"]["command"].split()[1:])
+expect(stderr.startswith("wrong.cpp:8: warning[W-01]: "), stderr)
 
 # An installed tool may run where nothing is in PATH.
 env = {"KILN_CACHE_DIR": str(kiln.scratch / "cache2")}

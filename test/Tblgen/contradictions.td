@@ -40,6 +40,13 @@
 // RUN: not kiln-tblgen -check -I %kiln_table -DENUM_VALUE_TWICE %s 2>&1 | FileCheck %s --check-prefix=ENUM-VALUE
 // RUN: not kiln-tblgen -check -I %kiln_table -DENUM_NAME_TWICE %s 2>&1 | FileCheck %s --check-prefix=ENUM-NAME
 // RUN: not kiln-tblgen -check -I %kiln_table -DCATALOGUE_TWICE %s 2>&1 | FileCheck %s --check-prefix=CATALOGUE-TWICE
+// RUN: not kiln-tblgen -check -I %kiln_table -DRULE_SEVERITY %s 2>&1 | FileCheck %s --check-prefix=RULE-SEVERITY
+// RUN: not kiln-tblgen -check -I %kiln_table -DRULE_PERFORMANCE %s 2>&1 | FileCheck %s --check-prefix=RULE-PERFORMANCE
+// RUN: not kiln-tblgen -check -I %kiln_table -DRULE_DEMOTABLE %s 2>&1 | FileCheck %s --check-prefix=RULE-DEMOTABLE
+// RUN: not kiln-tblgen -check -I %kiln_table -DRULE_FORM %s 2>&1 | FileCheck %s --check-prefix=RULE-FORM
+// RUN: not kiln-tblgen -check -I %kiln_table -DRULE_EXAMPLE %s 2>&1 | FileCheck %s --check-prefix=RULE-EXAMPLE
+// RUN: not kiln-tblgen -check -I %kiln_table -DRULE_FUNCTION %s 2>&1 | FileCheck %s --check-prefix=RULE-FUNCTION
+// RUN: not kiln-tblgen -check -I %kiln_table -DRULE_NONE %s 2>&1 | FileCheck %s --check-prefix=RULE-NONE
 
 include "Instructions.td"
 
@@ -315,4 +322,60 @@ def E : TableEnum<"E", "", [Case<"a", 1>, Case<"a", 2>]>;
 #ifdef CATALOGUE_TWICE
 // CATALOGUE-TWICE: contradictions.td:[[#@LINE+1]]:5: error: rule 'P-01' stands twice in the catalogue
 def zAgain : RuleText<"P-01", "", "", "">;
+#endif
+
+/// A legal rule to break.
+class ProbeRule : RuleText<"Z-01", "", "", ""> {
+  let wrong = "Tensor kernel(Tensor x) {}";
+  let right = wrong;
+}
+
+#ifdef RULE_SEVERITY
+// RULE-SEVERITY: contradictions.td:[[#@LINE+1]]:5: error: rule 'Z-01' has severity 'hint', it is error, warning or note
+def Z : ProbeRule {
+  let severity = "hint";
+}
+#endif
+
+#ifdef RULE_PERFORMANCE
+// RULE-PERFORMANCE: contradictions.td:[[#@LINE+1]]:5: error: rule 'Z-01' is no warning, so -Wperf cannot turn it on
+def Z : ProbeRule {
+  let isPerformance = 1;
+}
+#endif
+
+#ifdef RULE_DEMOTABLE
+// RULE-DEMOTABLE: contradictions.td:[[#@LINE+1]]:5: error: rule 'Z-01' is no error, so -Wno-error has nothing to turn into a warning
+def Z : ProbeRule {
+  let severity = "warning";
+  let isDemotable = 1;
+}
+#endif
+
+#ifdef RULE_FORM
+// RULE-FORM: contradictions.td:[[#@LINE+1]]:5: error: rule 'Z-01' has examples of form 'poem'
+def Z : ProbeRule {
+  let form = "poem";
+}
+#endif
+
+#ifdef RULE_EXAMPLE
+// RULE-EXAMPLE: contradictions.td:[[#@LINE+1]]:5: error: rule 'Z-01' has no right example
+def Z : ProbeRule {
+  let right = "";
+}
+#endif
+
+#ifdef RULE_FUNCTION
+// RULE-FUNCTION: contradictions.td:[[#@LINE+1]]:5: error: rule 'Z-01' has a wrong example without a function 'kernel'
+def Z : ProbeRule {
+  let wrong = "Tensor other(Tensor x) {}";
+}
+#endif
+
+#ifdef RULE_NONE
+// RULE-NONE: contradictions.td:[[#@LINE+1]]:5: error: rule 'Z-01' has a wrong example of form none
+def Z : ProbeRule {
+  let form = "none";
+}
 #endif

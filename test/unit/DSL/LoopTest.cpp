@@ -171,8 +171,8 @@ TEST(AffineFor, SlicesKeepTheirSize) {
       errors([](InOut x) { affine_for(4, [&](Index i) { (void)x(_, nl::slice(0, i + 1)); }); }),
       fault);
   EXPECT_EQ(errors([](InOut x) { affine_for(4, [&](Index i) { (void)x(_, nl::slice(i, i)); }); }),
-            "[V-02] slice [0, 0) of dim 1 of 'x' is empty (skip the statement when nothing is "
-            "left)");
+            "[V-02] slice [0, 0) of dim 1 of 'x' is empty (slice takes start and end, ds start and "
+            "size; skip the statement when nothing is left)");
 }
 
 TEST(AffineFor, PartitionsDoNotMove) {
