@@ -1,4 +1,4 @@
-//===- Text.cpp - spellings of shapes and buffers in messages ---------------------------------===//
+//===- Text.cpp - spellings of buffers in messages -------------------------------------------===//
 
 #include "Text.h"
 
@@ -16,20 +16,6 @@ std::string_view nameOf(nl::Buffer buffer) {
     return "shared_hbm";
   }
   return "?";
-}
-
-std::string tupleText(std::span<const int64_t> values) {
-  std::string out = "(";
-  for (size_t i = 0; i < values.size(); ++i)
-    out += text(i ? ", " : "", values[i]);
-  return out + (values.size() == 1 ? ",)" : ")");
-}
-
-std::string shapeText(std::span<const int64_t> values) {
-  std::string out;
-  for (size_t i = 0; i < values.size(); ++i)
-    out += text(i ? "x" : "", values[i]);
-  return out;
 }
 
 } // namespace kiln::trace

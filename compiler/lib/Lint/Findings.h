@@ -8,10 +8,10 @@
 #define KILN_LIB_LINT_FINDINGS_H
 
 #include "kiln/ISA/Rules.h"
+#include "kiln/ISA/Text.h"
 #include "kiln/ISA/Warnings.h"
 #include "kiln/Trace/Trace.h"
 
-#include <concepts>
 #include <map>
 #include <span>
 #include <string>
@@ -19,23 +19,6 @@
 
 namespace kiln::lint {
 
-inline void appendText(std::string &out, std::string_view s) { out += s; }
-inline void appendText(std::string &out, std::integral auto v) { out += std::to_string(v); }
-
-/// Concatenates strings and whole numbers.
-template <class... Parts>
-std::string text(const Parts &...parts) {
-  std::string out;
-  (appendText(out, parts), ...);
-  return out;
-}
-
-/// "1 element", "2 elements".
-inline std::string counted(int64_t n, std::string_view noun) {
-  return text(n, " ", noun, n == 1 ? "" : "s");
-}
-/// "(128, 4, 512)".
-std::string shapeText(std::span<const int64_t> shape);
 /// "448 bytes", "14.7 MiB".
 std::string sizeText(int64_t bytes);
 

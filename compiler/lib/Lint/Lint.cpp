@@ -7,13 +7,6 @@
 
 namespace kiln::lint {
 
-std::string shapeText(std::span<const int64_t> shape) {
-  std::string out = "(";
-  for (size_t i = 0; i < shape.size(); ++i)
-    out += text(i ? ", " : "", shape[i]);
-  return out + (shape.size() == 1 ? ",)" : ")");
-}
-
 std::string sizeText(int64_t bytes) {
   constexpr int64_t kUnit = 1024;
   if (bytes < kUnit)
@@ -29,10 +22,7 @@ std::string sizeText(int64_t bytes) {
 namespace {
 
 std::string kindText(const trace::Tensor &tensor) {
-  std::string out;
-  for (int64_t extent : tensor.shape)
-    out += text(out.empty() ? "" : "x", extent);
-  return text(out, " ", isa::name(tensor.dtype),
+  return text(shapeText(tensor.shape), " ", isa::name(tensor.dtype),
               tensor.memory == isa::Memory::Hbm ? " tensor" : " tile");
 }
 

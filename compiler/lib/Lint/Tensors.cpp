@@ -48,10 +48,10 @@ void blocksOnPartitions(Findings &findings) {
       std::vector<int64_t> swapped = t.shape;
       std::swap(swapped[0], swapped[1]);
       return Finding{text("dim 0 is always the partition dim, so ",
-                          t.isNamed ? findings.nameOf(i) : "this tile", " ", shapeText(t.shape),
+                          t.isNamed ? findings.nameOf(i) : "this tile", " ", tupleText(t.shape),
                           " uses ", t.shape[0], " of ", machine.numPartitions, " partitions"),
                      text("if ", t.shape[0], " counts blocks, keep a std::vector of ", t.shape[0],
-                          " tiles, or declare ", shapeText(swapped)),
+                          " tiles, or declare ", tupleText(swapped)),
                      {}};
     });
   }

@@ -10,9 +10,7 @@
 #define KILN_LIB_ISA_RULEHELPERS_H
 
 #include "kiln/ISA/Rules.h"
-
-#include <charconv>
-#include <concepts>
+#include "kiln/ISA/Text.h"
 
 namespace kiln::isa {
 
@@ -32,27 +30,6 @@ inline constexpr std::string_view kMalformed = "X-06";
 
 //---- text
 //----------------------------------------------------------------------------------------===//
-
-inline void appendText(std::string &out, std::string_view s) { out += s; }
-inline void appendText(std::string &out, char c) { out += c; }
-inline void appendText(std::string &out, std::integral auto v) { out += std::to_string(v); }
-inline void appendText(std::string &out, double v) {
-  char digits[32];
-  auto end = std::to_chars(digits, digits + sizeof digits, v).ptr;
-  out.append(digits, end);
-}
-
-/// Concatenates strings, characters, whole numbers and doubles (shortest form
-/// that reads back equal).
-template <class... Parts>
-std::string text(const Parts &...parts) {
-  std::string out;
-  (appendText(out, parts), ...);
-  return out;
-}
-
-/// "1 partition", "2 partitions": regular nouns only.
-std::string counted(int64_t n, std::string_view noun);
 
 /// "vector, scalar or gpsimd".
 std::string joinOr(std::span<const std::string_view> names);

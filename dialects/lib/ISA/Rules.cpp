@@ -17,10 +17,6 @@
 namespace kiln::isa {
 namespace rules {
 
-std::string counted(int64_t n, std::string_view noun) {
-  return text(n, " ", noun, n == 1 ? "" : "s");
-}
-
 std::string joinOr(std::span<const std::string_view> names) {
   std::string out;
   for (size_t i = 0; i < names.size(); ++i) {
@@ -172,7 +168,7 @@ int64_t TensorView::freeElements() const {
 
 std::string InstView::describe(unsigned operand) const {
   std::string_view role = desc.operands[operand].name, name = tensors[operand].name;
-  return name.empty() ? std::string(role) : rules::text(role, " '", name, "'");
+  return name.empty() ? std::string(role) : text(role, " '", name, "'");
 }
 
 bool isLegalStartPartition(uint32_t start, uint32_t count) {

@@ -6,18 +6,12 @@
 
 #include "RuleHelpers.h"
 
+#include <array>
+
 namespace kiln::isa::rules {
 namespace {
 
 enum : unsigned { Dst = 0, Src = 1 };
-
-/// "(16, 4, 8)".
-std::string shapeText(std::initializer_list<int64_t> dims) {
-  std::string out = "(";
-  for (int64_t d : dims)
-    out += text(out.size() > 1 ? ", " : "", d);
-  return out + ")";
-}
 
 } // namespace
 
@@ -93,8 +87,8 @@ void dmaTransposeShape(const InstView &view, std::string_view id, const RuleSink
   int64_t blocks = freeElementsSaturated(src) / columns;
   if (dst.partitionCount == columns && freeElementsSaturated(dst) == mulSaturated(blocks, rows))
     return;
-  std::string wanted =
-      blocks == 1 ? shapeText({columns, rows}) : shapeText({columns, blocks, rows});
+  const std::array dims = {columns, blocks, rows};
+  const std::string wanted = blocks == 1 ? tupleText(std::array{columns, rows}) : tupleText(dims);
   report(
       sink, id, Dst,
       text(view.describe(Dst), " must be the permuted src shape ", wanted, ", got ", shapeOf(dst)),

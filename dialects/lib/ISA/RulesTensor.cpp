@@ -18,12 +18,7 @@ struct Declaration {
     std::string_view kind = isOnChip(tensor.memory) ? "tile" : "tensor";
     return tensor.name.empty() ? text("this ", kind) : text(kind, " '", tensor.name, "'");
   }
-  std::string shape() const {
-    std::string out = "(";
-    for (size_t i = 0; i < tensor.shape.size(); ++i)
-      out += text(i ? ", " : "", tensor.shape[i]);
-    return out + (tensor.shape.size() == 1 ? ",)" : ")");
-  }
+  std::string shape() const { return tupleText(tensor.shape); }
   int64_t partitions() const { return tensor.shape[0]; }
   /// Bytes of one partition, or of the whole tensor in HBM.
   int64_t bytes() const { return mulSaturated(tensor.freeElements(), bytesOf(tensor.dtype)); }

@@ -13,18 +13,6 @@
 using namespace kiln::test;
 using testing::ElementsAre, testing::HasSubstr;
 
-namespace {
-
-/// 1, 2, 3, ... in `shape`.
-HostArray counting(DType dtype, std::vector<int64_t> shape) {
-  HostArray array{dtype, shape, {}};
-  std::vector<float> values(size_t(array.elements()));
-  std::iota(values.begin(), values.end(), 1.0f);
-  return arrayOf(dtype, std::move(shape), values);
-}
-
-} // namespace
-
 TEST(DmaTranspose, BringsColumnsOfAMatrixToPartitions) {
   const HostArray x = counting(DType::Float32, {300, 70});
 

@@ -8,6 +8,7 @@
 #include "kilnrt/Numerics/Convert.h"
 
 #include <map>
+#include <numeric>
 
 namespace kiln::test {
 namespace {
@@ -99,6 +100,12 @@ HostArray arrayOf(DType dtype, std::vector<int64_t> shape, const std::vector<flo
   array.data.resize(values.size() * isa::bytesOf(dtype));
   kilnrt::storeRow(dtype, values.data(), array.data.data(), isa::bytesOf(dtype), values.size());
   return array;
+}
+
+HostArray counting(DType dtype, std::vector<int64_t> shape) {
+  std::vector<float> values(size_t(HostArray{dtype, shape, {}}.elements()));
+  std::iota(values.begin(), values.end(), 1.0f);
+  return arrayOf(dtype, std::move(shape), values);
 }
 
 std::vector<float> floatsOf(const HostArray &array) {

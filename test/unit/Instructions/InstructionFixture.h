@@ -26,6 +26,8 @@ using kilnrt::HostArray;
 
 /// An array of `values`, converted to `dtype`; `shape` holds as many elements.
 HostArray arrayOf(DType dtype, std::vector<int64_t> shape, const std::vector<float> &values);
+/// 1, 2, 3, ... in `shape`.
+HostArray counting(DType dtype, std::vector<int64_t> shape);
 /// The elements of `array` as fp32.
 std::vector<float> floatsOf(const HostArray &array);
 

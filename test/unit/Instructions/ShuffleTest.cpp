@@ -4,22 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include <numeric>
-
 using namespace kiln::test;
 using testing::Each, testing::ElementsAre, testing::HasSubstr;
-
-namespace {
-
-/// 1, 2, 3, ... in `shape`.
-HostArray counting(DType dtype, std::vector<int64_t> shape) {
-  HostArray array{dtype, shape, {}};
-  std::vector<float> values(size_t(array.elements()));
-  std::iota(values.begin(), values.end(), 1.0f);
-  return arrayOf(dtype, std::move(shape), values);
-}
-
-} // namespace
 
 //---- nc_stream_shuffle --------------------------------------------------===//
 
