@@ -241,8 +241,9 @@ public:
 
   /// C-02: an index has no value while the kernel is traced.
 #define NL_NO_VALUE                                                                                \
-  "the index of nl::affine_for has no value while the kernel is traced: it may be multiplied by "  \
-  "and added to whole numbers and say where a view starts; loop with a C++ for to get numbers"
+  "[C-02] the index of nl::affine_for has no value while the kernel is traced (multiply it by "    \
+  "and "                                                                                           \
+  "add it to whole numbers to say where a view starts; a C++ for gives numbers)"
   template <class T>
     requires std::is_arithmetic_v<T>
   operator T() const {
@@ -254,6 +255,11 @@ public:
   friend bool operator op(const Index &, const T &) {                                              \
     static_assert(detail::never<T>, NL_NO_VALUE);                                                  \
     return false;                                                                                  \
+  }                                                                                                \
+  template <detail::Integer T>                                                                     \
+  friend bool operator op(const T &, const Index &) {                                              \
+    static_assert(detail::never<T>, NL_NO_VALUE);                                                  \
+    return false;                                                                                  \
   }
   NL_INDEX_MISUSE(<)
   NL_INDEX_MISUSE(<=)
@@ -263,6 +269,11 @@ public:
   NL_INDEX_MISUSE(/)
   NL_INDEX_MISUSE(%)
 #undef NL_INDEX_MISUSE
+  template <std::same_as<Index> T> // no affine function of the loops any more
+  friend constexpr Index operator*(const Index &a, const T &) {
+    static_assert(detail::never<T>, NL_NO_VALUE);
+    return a;
+  }
 #undef NL_NO_VALUE
 
   /// Made by nl::affine_for.

@@ -236,12 +236,13 @@ private:
 template <class Body>
 void affine_for(detail::Int n, Body &&body, SrcLoc loc = SrcLoc::current()) {
   if constexpr (!std::is_invocable_v<Body &, Index>) {
-    static_assert(detail::never<Body>, "the body of nl::affine_for takes an nl::Index: "
-                                       "[&](nl::Index i) { ... }");
+    static_assert(detail::never<Body>, "the body of nl::affine_for takes an nl::Index "
+                                       "(write [&](nl::Index i) { ... })");
   } else {
-    static_assert(std::is_void_v<std::invoke_result_t<Body &, Index>>,
-                  "the body of nl::affine_for returns nothing: carry state in a tensor declared "
-                  "outside");
+    static_assert(
+        std::is_void_v<std::invoke_result_t<Body &, Index>>,
+        "[C-04] the body of nl::affine_for returns nothing (carry state in a tensor declared "
+        "before the loop)");
     detail::LoopScope scope(n.value, loc);
     body(scope.index());
   }

@@ -32,9 +32,9 @@ def : RuleText<"C-01", "A tile has no value while tracing",
   }];
 }
 
-def : RuleText<"C-02", "A register has no value while tracing",
-  "its value exists on the device only",
-  "use it as a bound or an offset"> {
+def : RuleText<"C-02", "Elements and loop indices have no value while tracing",
+  "the kernel is recorded, not run: they exist on the device, when it runs",
+  "use numbers of the host: shapes, parameters, indices of a C++ loop"> {
   let form = "host";
   let arguments = "rand:128x64:float32 2";
   let wrongArguments = "rand:128x64:float32";
@@ -61,24 +61,54 @@ def : RuleText<"C-02", "A register has no value while tracing",
   }];
 }
 
+def : RuleText<"C-04", "The body of a loop of the device returns nothing",
+  "it is traced once; what it returned would be of no iteration",
+  "carry state in a tensor declared before the loop"> {
+  let form = "host";
+  let arguments = "rand:256x64:float32";
+  let wrong = [{
+    Tensor kernel(Tensor x) {
+      Tensor y = nl::ndarray({256, 64}, x.dtype(), nl::shared_hbm);
+      nl::affine_for(2, [&](nl::Index i) {
+        nl::store(y(ds(i * 128, 128), _), nl::load(x(ds(i * 128, 128), _)));
+        return i;
+      });
+      return y;
+    }
+  }];
+  let right = [{
+    Tensor kernel(Tensor x) {
+      Tensor y = nl::ndarray({256, 64}, x.dtype(), nl::shared_hbm);
+      nl::affine_for(2, [&](nl::Index i) {
+        nl::store(y(ds(i * 128, 128), _), nl::load(x(ds(i * 128, 128), _)));
+      });
+      return y;
+    }
+  }];
+}
+
 def : RuleText<"C-05", "What a loop declares stays inside it",
   "every iteration has tensors and indices of its own, so behind the loop there is none to name",
   "declare a tensor before the loop to carry what it holds out of it"> {
-  let arguments = "rand:512x64:float32";
+  let arguments = "rand:256x64:float32";
   let wrong = [{
     Tensor kernel(Tensor x) {
       Tensor y = nl::ndarray({128, 64}, x.dtype(), nl::shared_hbm);
       Tensor last;
-      nl::affine_for(4, [&](nl::Index i) { last = nl::load(x(ds(i * 128, 128), _)); });
-      nl::store(y, last); // of which iteration?
+      nl::affine_for(2, [&](nl::Index i) {
+        last = nl::load(x(ds(i * 128, 128), _)); // a tile of this iteration
+      });
+      nl::store(y, last);
       return y;
     }
   }];
   let right = [{
     Tensor kernel(Tensor x) {
       Tensor y = nl::ndarray({128, 64}, x.dtype(), nl::shared_hbm);
-      Tensor last = nl::ndarray({128, 64}, x.dtype());
-      nl::affine_for(4, [&](nl::Index i) { nisa::dma_copy(last, x(ds(i * 128, 128), _)); });
+      Tensor last = nl::ndarray({128, 64}, x.dtype()); // one tile for all
+      nl::affine_for(2, [&](nl::Index i) {
+        nisa::dma_copy(last, x(ds(i * 128, 128), _));
+      });
       nl::store(y, last);
       return y;
     }
@@ -93,7 +123,10 @@ def : RuleText<"C-06", "A loop of the device has a count it can count to",
     Tensor kernel(Tensor x) {
       Tensor y = nl::ndarray({128, 64}, x.dtype(), nl::shared_hbm);
       Tensor t = nl::load(x);
-      nl::affine_for(x.dim(0) / 128 - 2, [&](nl::Index) { nisa::tensor_tensor(t, t, t, nl::add); });
+      const int64_t rows = x.dim(0);
+      nl::affine_for(64 - rows, [&](nl::Index) { // -64 times
+        nisa::tensor_scalar(t, t, nl::multiply, 0.5f);
+      });
       nl::store(y, t);
       return y;
     }
@@ -102,7 +135,10 @@ def : RuleText<"C-06", "A loop of the device has a count it can count to",
     Tensor kernel(Tensor x) {
       Tensor y = nl::ndarray({128, 64}, x.dtype(), nl::shared_hbm);
       Tensor t = nl::load(x);
-      nl::affine_for(x.dim(0) / 128, [&](nl::Index) { nisa::tensor_tensor(t, t, t, nl::add); });
+      const int64_t rows = x.dim(0);
+      nl::affine_for(rows - 64, [&](nl::Index) { // 64 times
+        nisa::tensor_scalar(t, t, nl::multiply, 0.5f);
+      });
       nl::store(y, t);
       return y;
     }
