@@ -1,7 +1,8 @@
 """Faults that users of kernel compilers have reported, one test each: cases.py --case B050.
 
-The kernels are in right.cpp (must give the right numbers) and wrong.cpp (must be refused with a message that
-helps). What a row is about stands above its function. Expected numbers come from NumPy, never from Kiln.
+The kernels are in right.cpp (must give the right numbers), wrong.cpp (must be refused with a message that
+helps), memory.cpp and neighbours.cpp (both). What a row is about stands above its function. Expected numbers
+come from NumPy, never from Kiln.
 """
 
 import argparse
@@ -33,6 +34,33 @@ def wrong(name):
     return str(HERE / f"wrong.cpp:{name}")
 
 
+def memory(name):
+    return str(HERE / f"memory.cpp:{name}")
+
+
+def neighbours(name):
+    return str(HERE / f"neighbours.cpp:{name}")
+
+
+def line_of(file, text):
+    """Number of the only line of a kernel file that holds `text`."""
+    found = [i for i, line in enumerate((HERE / file).read_text().splitlines(), 1) if text in line]
+    expect_equal(len(found), 1, f"lines of {file} with {text!r}")
+    return found[0]
+
+
+def bfloat16(array):
+    """The nearest bfloat16 of each element, as float32; ties to even, no NaN."""
+    bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
+
+
+def transfers(program):
+    """[dst, src] of each dma_copy of a program, as text."""
+    text = kiln("objdump", program)[0]
+    return re.findall(r"dma_copy dst=(\w+)\[.*? src=(\w+)\[", text)
+
+
 def normal(seed, *shape):
     return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
 
@@ -46,7 +74,7 @@ def run(kernel, *arguments, schedules=("program",), **options):
     """Runs `kernel` on arrays and numbers under each schedule; the results must be the same bits."""
     spelled = [save(f"in{i}.npy", a) if isinstance(a, np.ndarray) else a for i, a in enumerate(arguments)]
     kiln("compile", kernel, *spelled, "-o", "k.kiln", **options)
-    arrays = [a for a in spelled if isinstance(a, str) and a.endswith(".npy")]
+    arrays = [a for a in spelled if isinstance(a, str) and ".npy" in a]
     bits = None
     for schedule in schedules:
         kiln("run", "k.kiln", *arrays, "--schedule", schedule, "-o", "out.npy")
@@ -162,13 +190,14 @@ def B028():
 def B050():
     """Three tensors at one address: an error, and on request the wrong sum the chip would give."""
     kernel = str(HERE.parent / "kernels" / "vector_add.cpp:vector_add_overlapping")
-    a, b = save("a.npy", normal(6, 25600)), save("b.npy", normal(7, 25600))
-    message = refused(kernel, a, b, 100)
+    a, b = save("a.npy", normal(6, 256_000)), save("b.npy", normal(7, 256_000))
+    message = refused(kernel, a, b, 1000)
     says(message, "error[M-04]", " overwrites ", "is live from line", "an address outside")
-    _, message = kiln("run", kernel, a, b, 100, "-Wno-error=M-04", "-o", "c.npy")
+    _, message = kiln("run", kernel, a, b, 1000, "-Wno-error=M-04", "-o", "c.npy")
     says(message, "warning[M-04]")
-    sums = np.load(kiln.scratch / "a.npy") + np.load(kiln.scratch / "b.npy")
-    expect((np.load(kiln.scratch / "c.npy") != sums).any(), "tiles that overwrite each other give a wrong sum")
+    # In program order b has overwritten a when both are read.
+    twice = 2 * np.load(kiln.scratch / "b.npy")
+    expect((np.load(kiln.scratch / "c.npy") == twice).all(), "tiles that overwrite each other give b + b")
 
 
 @case
@@ -177,6 +206,13 @@ def B051():
     message = refused(right("address_beyond"), "rand:128x1000:float32", 100)
     says(message, "error[M-03]: [396000, 400000) of tile 't' exceeds the 212984 usable bytes", "208984 or lower")
     run(right("address_beyond"), normal(8, 128, 1000), 53)
+    # Too much at once: the peak, its line, and the largest tiles that are live there.
+    message = refused(memory("all_live"), "rand:128x8800:float32", 6)
+    tiles, peak = line_of("memory.cpp", "live.push_back"), line_of("memory.cpp", "memset(sum")
+    says(message, f"memory.cpp:{peak}: error[M-01]: SBUF peaks at 246460 of 212984 bytes per partition at line {peak}",
+         *(f"memory.cpp:{tiles}: note: 't{i}' holds {35200 + 4 * i} bytes per partition" for i in range(1, 6)))
+    x = normal(21, 100, 7)
+    expect_equal((run(memory("all_live"), x, 1) == x).all(), True, "one tile")
 
 
 @case
@@ -188,6 +224,11 @@ def B052():
     x = normal(9, 128, 26623)
     expect_equal((run(right("two_wide"), x) == x + x).all(), True, "exactly full")
     says(refused(right("two_wide"), "rand:128x26624:float32"), "take 212992 of 212984")
+    # One tile, so that one element makes the difference: 4 bytes.
+    x = normal(22, 3, 53246)
+    expect_equal((run(memory("in_place"), x) == x + np.float32(1)).all(), True, "exactly full, one tile")
+    says(refused(memory("in_place"), "rand:3x53247:float32"),
+         "error[M-02]: tile 't' (3, 53247) float32 needs 212988 bytes per partition, 212984 are usable")
 
 
 @case
@@ -217,6 +258,78 @@ def B056():
     close(run(right("rms"), x), wide / np.sqrt((wide**2).mean(-1, keepdims=True) + 1e-6), "rmsnorm", 1e-3)
     for kernel in ("exp_only", "hbm_only"):
         kiln("compile", right(kernel), "rand:128x512:float32", "--memory-report", "--sync-report")
+    # All subsets of: Vector, Scalar, GpSimd, a tensor inside HBM, Tensor Engine, PSUM.
+    x = normal(23, 64, 96)
+    for parts in range(64):
+        vector, scalar, gpsimd, _, tensor, _ = (bool(parts >> bit & 1) for bit in range(6))
+        expected = x * np.float32(2) if vector else x
+        expected = expected + np.float32(1) if scalar else expected
+        expected = expected * expected if gpsimd else expected
+        expected = expected.T if tensor and (vector or scalar) else expected
+        found = run(memory("parts_of_the_core"), x, parts, schedules=["random:1"])
+        expect_equal(found.shape, expected.shape, f"shape with parts {parts:06b}")
+        expect((found == expected).all(), f"parts {parts:06b}")
+        streams = set(re.findall(r"^\.stream (\w+)", kiln("objdump", "k.kiln")[0], re.M))
+        expect_equal({"vector", "scalar", "gpsimd", "tensor"} & streams,
+                     {name for name, used in (("vector", vector), ("scalar", scalar), ("gpsimd", gpsimd),
+                                              ("tensor", tensor)) if used}, f"engines with parts {parts:06b}")
+        if parts in (0, 1, 4, 8, 16, 33, 63):
+            kiln("compile", memory("parts_of_the_core"), "in0.npy", parts, "--memory-report", "--sync-report")
+
+
+@case
+def B057():
+    """One partition holds much more than the others: the report says which, and what fills it."""
+    N, rows = 1000, 40
+    args = ["rand:128x1000:float32", "rand:100x1000:float32", rows]
+    x, extra = normal(24, 128, N), normal(25, 100, N)
+    expected = x.astype(np.float64)
+    expected[0] += extra[:rows].astype(np.float64).sum(0)
+    close(run(memory("one_full_partition"), x, extra, rows), expected, "rows in one partition")
+    text = kiln("compile", memory("one_full_partition"), *args, "--memory-report")[0]
+    wide, narrow = line_of("memory.cpp", '"wide"'), line_of("memory.cpp", "narrow.push_back")
+    size = 4 * N
+    says(text, f"'wide' 128x{N} float32", "'t39' 1x1000 float32",
+         f"  partitions 0-0 hold {(rows + 1) * size} bytes, {100 * (rows + 1) * size / 212984:.1f} %\n",
+         f"  partitions 1-127 hold {size} bytes, {100 * size / 212984:.1f} %\n",
+         f"the largest saving is {rows * size} bytes: 't0' and {rows - 1} more, line {narrow}")
+    sbuf = json.loads(kiln("compile", memory("one_full_partition"), *args, "--memory-report=json")[0])["memories"][0]
+    expect_equal(sbuf["partitions"], [{"first": 0, "last": 0, "live_bytes": (rows + 1) * size},
+                                      {"first": 1, "last": 127, "live_bytes": size}], "bytes of partitions")
+    by_line = {}
+    for tile in sbuf["tiles"]:
+        by_line.setdefault(tile["line"], []).append((tile["partition"], tile["partitions"], tile["bytes"]))
+    expect_equal(by_line, {wide: [(0, 128, size)], narrow: [(0, 1, size)] * rows}, "tiles")
+
+
+def rotated(x, cos, sin):
+    x, cos, sin = (a.astype(np.float64) for a in (x, cos, sin))
+    half, times = len(x) // 2, x.shape[1] // cos.shape[1]
+    cos, sin = np.tile(cos, (1, times)), np.tile(sin, (1, times))
+    low, high = x[:half], x[half:]
+    return np.vstack((low * cos - high * sin, high * cos + low * sin))
+
+
+@case
+def B058():
+    """RoPE with d 128, batch 64, 8 heads, 128 positions: too large at once, right in pieces of any size."""
+    S, heads = 128, 64 * 8
+    message = refused(memory("rope"), f"rand:128x{heads * S}:bf16", "rand:64x128:float32", "rand:64x128:float32", heads)
+    says(message, f"error[M-02]: this tile (64, {heads}, {S}) float32 needs 262144 bytes per partition, 212984 are usable",
+         "help: split the free dims into 2 tiles or more")
+    message = refused(memory("rope"), f"rand:128x{heads * S}:bf16", "rand:64x128:float32", "rand:64x128:float32",
+                      heads // 2)
+    says(message, "error[M-01]: SBUF peaks at 394240 of 212984 bytes per partition",
+         "'t4' and 1 more hold 262144 bytes per partition", "'t2' and 1 more hold 131072 bytes per partition",
+         "cut them from 262144 to at most 80888 bytes")
+    angle = np.random.default_rng(26).uniform(0, 2 * np.pi, (64, S))
+    cos, sin = np.cos(angle).astype(np.float32), np.sin(angle).astype(np.float32)
+    x = bfloat16(normal(27, 128, heads * S))
+    save("x.npy", x)
+    save("cos.npy", cos), save("sin.npy", sin)
+    for at_once in (8, 7):
+        kiln("run", memory("rope"), "x.npy:bf16", "cos.npy", "sin.npy", at_once, "-o", "out.npy")
+        close(np.load(kiln.scratch / "out.npy"), rotated(x, cos, sin), f"rope, {at_once} heads at once", 1e-6)
 
 
 @case
@@ -229,6 +342,28 @@ def B061():
     line = next(i for i, text in enumerate((HERE / "right.cpp").read_text().splitlines(), 1) if "Tensor wide_rows" in text) + 4
     wide = [r for r in report["memories"][0]["rotations"] if r["line"] == line]
     expect_equal([(r["tiles"], r["addresses"]) for r in wide], [(5, 3)], "tiles of 60 KiB rotate over what fits")
+    # As a loop of the device: odd and even counts, and one that does not fill a group of iterations.
+    for count in (1, 2, 5, 17):
+        x = normal(count, 64 * count, 15360)
+        close(run(memory("wide_rows_rolled"), x, schedules=["program", "random:1"]),
+              x.astype(np.float64).sum(1, keepdims=True), f"device loop of {count}", 1e-4)
+
+
+@case
+def B062():
+    """1200 rows in tiles of 88: the last tile is smaller, and nothing is copied or padded for it."""
+    K, M, N = 96, 1200, 160
+    a, b = normal(28, K, M), normal(29, K, N)
+    close(run(memory("matmul_rows"), a, b, 88), a.T.astype(np.float64) @ b, "tiles of 88 rows")
+    tiles = -(-M // 88)
+    found = transfers("k.kiln")
+    expect_equal({name: sum(src == name or dst == name for dst, src in found) for name in ("lhsT", "rhs", "out0")},
+                 {"lhsT": tiles, "rhs": 1, "out0": tiles}, "transfers, one for each tile of each operand")
+    expect_equal(len(found), 2 * tiles + 1, "transfers")
+    text = kiln("objdump", "k.kiln")[0]
+    expect_equal(re.findall(r"^\.tensor %\d+ (\w+) hbm", text, re.M), ["lhsT", "rhs", "out0"], "tensors in HBM")
+    widths = re.findall(r"^\.tensor %\d+ \w+ sbuf 96x(\d+)xf32", text, re.M)
+    expect_equal(sorted(map(int, widths)), sorted([N] + [88] * (tiles - 1) + [M - 88 * (tiles - 1)]), "tiles of lhsT and rhs")
 
 
 # ---- refusals ---------------------------------------------------------------------------------------------
@@ -354,6 +489,111 @@ def B126():
             expect_equal((found == expected).all(), True, f"{tiles} tiles, by hand {by_hand}")
     message = refused(right("late_use"), "rand:1088x3:float32", "true", 2)
     says(message, "error[M-05]", "rotates over 2 addresses, and 3 of its tiles are live at once", "rotate over 3 tiles")
+
+
+# ---- neighbouring compilers ---------------------------------------------------------------------------------
+
+
+@case
+def B128():
+    """A predicated store to a tensor that nothing else reads, next to a reduction: which gives the same bits."""
+    x = normal(30, 200, 33)
+    for seed, share in ((31, 0.5), (32, 0.0), (33, 1.0)):
+        mask = (np.random.default_rng(seed).uniform(size=x.shape) < share).astype(np.uint8) * 255
+        names = [save("x.npy", x), save("mask.npy", mask), save("scratch.npy", np.full_like(x, 7))]
+        sums = {}
+        for beside in ("false", "true"):
+            kiln("compile", neighbours("masked_store"), *names, beside, "-o", "k.kiln")
+            for schedule in ("program", "round-robin", *random_schedules):
+                kiln("run", "k.kiln", *names, "--schedule", schedule, "-o", "y.npy", "-o", "s.npy")
+                sums.setdefault(np.load(kiln.scratch / "y.npy").tobytes(), []).append((beside, schedule))
+                stored = np.where(mask, x, np.float32(-1)) if beside == "true" else np.full_like(x, 7)
+                expect((np.load(kiln.scratch / "s.npy") == stored).all(), f"scratch, {beside}, {schedule}")
+        expect_equal(len(sums), 1, f"different row sums: {list(sums.values())}")
+        close(np.load(kiln.scratch / "y.npy"), x.astype(np.float64).sum(1, keepdims=True), "row sums", 1e-6)
+
+
+def left_to_right(x):
+    total = x[:, 0].copy()
+    for column in range(1, x.shape[1]):
+        total = total + x[:, column]
+    return total
+
+
+@case
+def B131():
+    """Two engines reduce into columns that overlap."""
+    x = normal(34, 100, 33)
+    # In one tile the compiler orders them: the one that the kernel writes last wins, in every schedule.
+    expected = np.stack([left_to_right(x), left_to_right(x * np.float32(0.5)), left_to_right(x * np.float32(0.5))], 1)
+    found = run(neighbours("two_reducers"), x, schedules=["program", "round-robin", *random_schedules])
+    expect_equal((found == expected).all(), True, "one tile")
+    # Two tiles at overlapping addresses are an error, with the bytes of both.
+    second = line_of("neighbours.cpp", '"second"')
+    message = refused(neighbours("two_reducers_placed"), "rand:100x33:float32")
+    says(message, f"neighbours.cpp:{second}: error[M-04]: 'second' (bytes 4 to 11 of sbuf) overwrites 'first' (bytes 0 to 7)",
+         "note: 'first' is live from line", "note: 'second' is live from line",
+         "help: give 'second' an address outside bytes 0 to 7")
+
+
+@case
+def B132():
+    """A matrix of 130 x 70, which no tile divides, in and out, at odd places of a larger one."""
+    for cast, rounded in (("", lambda a: a), (":bf16", bfloat16)):
+        x = rounded(normal(35, 130, 70))
+        save("x.npy", x)
+        for rows, columns in ((128, 128), (128, 64), (65, 70), (1, 70), (33, 7)):
+            y = rounded(normal(36, 77, 133))
+            save("y.npy", y)
+            kiln("run", neighbours("turned"), f"y.npy{cast}", f"x.npy{cast}", rows, columns, "-o", "out.npy")
+            y[:70, :130] = x.T
+            expect((np.load(kiln.scratch / "out.npy") == y).all(), f"turned in tiles of {rows} x {columns}{cast}")
+        for row, column in ((0, 0), (3, 5), (5, 7)):
+            y = rounded(normal(37, 135, 77))
+            save("y.npy", y)
+            kiln("compile", neighbours("moved_rows"), f"y.npy{cast}", f"x.npy{cast}", row, column, "-o", "k.kiln")
+            y[row:row + 130, column:column + 70] = x
+            for schedule in ("program", "round-robin", "random:3"):
+                kiln("run", "k.kiln", f"y.npy{cast}", f"x.npy{cast}", "--schedule", schedule, "-o", "out.npy")
+                expect((np.load(kiln.scratch / "out.npy") == y).all(), f"moved to ({row}, {column}){cast}, {schedule}")
+
+
+@case
+def B135():
+    """Three-dimensional DMA with a stride of 0, and with others: bf16, float32, int8; the same elements in all."""
+    rng = np.random.default_rng(38)
+    for shape, times in (((5, 7, 9), 3), ((128, 3, 1), 2), ((1, 2, 33), 16), ((17, 1, 5), 1)):
+        whole = rng.integers(-128, 128, shape)
+        for spelled, stored in (("x.npy:bf16", np.float32), ("x.npy", np.float32), ("x.npy", np.int8)):
+            x = whole.astype(stored)
+            save("x.npy", x)
+            for way in range(4):
+                found = run(neighbours("repeated"), spelled, times, way, schedules=["program", "round-robin", "random:7"])
+                expected = np.repeat((x if way < 3 else np.repeat(x[:1], shape[0], 0))[:, None], times, 1)
+                expect_equal((found.shape, (found == expected).all()), (expected.shape, True),
+                             f"{spelled} {stored.__name__} {shape} x {times}, way {way}")
+            if shape[2] > 1:
+                found = run(neighbours("strided"), spelled)
+                expected = x[:, ::-1, :shape[2] // 2 * 2:2].transpose(0, 2, 1)
+                expect_equal((found == expected).all(), True, f"strided {spelled} {stored.__name__} {shape}")
+
+
+@case
+def B137():
+    """Twenty compilations, each a process with its own addresses, give the same bytes."""
+    example = str(kiln.source / "examples" / "06_attention.cpp:attention_fwd")
+    head = ["rand:64x300:bf16:1", "rand:64x700:bf16:2", "rand:700x64:bf16:3", "0.125"]
+    for kernel, *arguments in ((right("late_use"), "rand:1088x3:float32", "false", 3),
+                               (right("carried_rolled"), "rand:8x5:float32", 5000),
+                               (neighbours("repeated"), "rand:5x7x9:float32", 3, 2),
+                               (memory("parts_of_the_core"), "rand:64x96:float32", 63),
+                               (memory("matmul_rows"), "rand:96x1200:float32", "rand:96x160:float32", 88),
+                               (example, *head)):
+        programs = set()
+        for _ in range(20):
+            kiln("compile", kernel, *arguments, "-o", "k.kiln")
+            programs.add((kiln.scratch / "k.kiln").read_bytes())
+        expect_equal(len(programs), 1, f"different programs of {kernel}")
 
 
 parser = argparse.ArgumentParser()
