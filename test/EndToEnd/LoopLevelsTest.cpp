@@ -123,9 +123,8 @@ void checkEveryWay(const trace::Trace &trace, const std::vector<HostArray> &inpu
       ASSERT_EQ(floatsOf(outputsOf(program, inputs, {})), expected);
       ASSERT_EQ(floatsOf(outputsOf(program, inputs, {.schedule = Schedule::RoundRobin})), expected);
       for (uint64_t seed = 0; seed < seeds; ++seed)
-        ASSERT_EQ(
-            floatsOf(outputsOf(program, inputs, {.schedule = Schedule::Random, .seed = seed})),
-            expected)
+        ASSERT_EQ(floatsOf(outputsOf(program, inputs, {.schedule = {Schedule::Random, seed}})),
+                  expected)
             << "seed " << seed;
     }
   }

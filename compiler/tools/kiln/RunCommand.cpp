@@ -3,44 +3,18 @@
 #include "Commands.h"
 #include "Compilation.h"
 #include "Progress.h"
-#include "kilnrt/Executor.h"
+#include "ResultText.h"
+#include "Schedules.h"
 #include "kilnrt/HostData/Compare.h"
 #include "kilnrt/HostData/Npy.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <charconv>
 
 namespace kiln::tool {
 namespace {
 
 using kilnrt::HostArray;
 using nlohmann::ordered_json;
-
-/// "program", "round-robin" or "random:SEED".
-kilnrt::Expected<kilnrt::RunOptions> executorOptions(const RunOptions &options) {
-  kilnrt::RunOptions out;
-  if (options.maxSteps)
-    out.maxSteps = options.maxSteps;
-  std::string_view text = options.schedule;
-  if (text == "program")
-    return out;
-  if (text == "round-robin") {
-    out.schedule = kilnrt::Schedule::RoundRobin;
-    return out;
-  }
-  constexpr std::string_view kRandom = "random:";
-  if (text.starts_with(kRandom)) {
-    text.remove_prefix(kRandom.size());
-    auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), out.seed);
-    out.schedule = kilnrt::Schedule::Random;
-    if (problem == std::errc() && end == text.data() + text.size())
-      return out;
-  }
-  return kilnrt::makeError(Fault::Usage, fmt::format("there is no schedule '{}'", options.schedule),
-                           "--schedule takes program, round-robin or random:SEED, as in random:7");
-}
 
 /// The program KERNEL names: loaded, or compiled for the arguments.
 std::optional<kilnrt::Program> obtainProgram(const RunOptions &options,
@@ -104,48 +78,6 @@ std::optional<std::vector<HostArray>> inputsOf(const std::vector<kilnrt::Argumen
     inputs.push_back(std::move(*array));
   }
   return inputs;
-}
-
-/// Value `i` as a reader would write it.
-std::string valueText(const HostArray &a, size_t i) {
-  const std::byte *p = a.data.data() + i * isa::bytesOf(a.dtype);
-  auto as = [p](auto value) {
-    __builtin_memcpy(&value, p, sizeof(value));
-    return value;
-  };
-  switch (a.dtype) {
-  case isa::DType::Float32:
-    return fmt::format("{}", as(float()));
-  case isa::DType::BFloat16:
-    return fmt::format("{}", __builtin_bit_cast(float, uint32_t(as(uint16_t())) << 16));
-  case isa::DType::Float16: {
-    _Float16 half = as(_Float16());
-    return fmt::format("{}", float(half));
-  }
-  case isa::DType::Int32:
-    return fmt::format("{}", as(int32_t()));
-  case isa::DType::UInt8:
-    return fmt::format("{}", as(uint8_t()));
-  case isa::DType::Int8:
-    return fmt::format("{}", as(int8_t()));
-  case isa::DType::Int16:
-    return fmt::format("{}", as(int16_t()));
-  case isa::DType::UInt16:
-    return fmt::format("{}", as(uint16_t()));
-  case isa::DType::UInt32:
-    return fmt::format("{}", as(uint32_t()));
-  }
-  return "?";
-}
-
-std::string summary(const HostArray &a) {
-  constexpr size_t kShown = 6;
-  std::string values;
-  size_t n = size_t(a.elements());
-  for (size_t i = 0; i < std::min(n, kShown); ++i)
-    values += (i ? " " : "") + valueText(a, i);
-  return fmt::format("{} [{}]: {}{}", isa::name(a.dtype), fmt::join(a.shape, ", "), values,
-                     n > kShown ? " ..." : "");
 }
 
 /// Names of the results, in result order.
@@ -227,9 +159,8 @@ void writeOutputs(const RunOptions &options, const std::vector<std::string> &nam
 
 /// Everything from the command line to the results; reports what goes wrong on the way.
 void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
-  auto runOptions = executorOptions(options);
-  if (!runOptions)
-    return reporter.report(runOptions.error());
+  if (auto status = checkScheduleName(options.schedule); !status)
+    return reporter.report(status.error());
   auto warnings = parseWarnings(options.compile.warnings, reporter);
   auto arguments = parseArguments(options.compile.args, reporter);
   if (!warnings || !arguments)
@@ -258,21 +189,30 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
                                       names.size(), names.size() == 1 ? "" : "s"),
                           "give one -o for each result, in order of return"));
 
+  kilnrt::RunOptions runOptions;
+  if (options.maxSteps)
+    runOptions.maxSteps = options.maxSteps;
   // Who accepts tiles placed over each other wants to see what the chip makes of them.
-  runOptions->checkOverwritten = warnings->isError("M-04") && warnings->isError("M-05");
+  runOptions.checkOverwritten = warnings->isError("M-04") && warnings->isError("M-05");
+  auto schedules = schedulesOf(options.schedule, *program);
+  if (!schedules)
+    return reporter.report(schedules.error());
   auto executable = kilnrt::Executable::prepare(*program);
   if (!executable)
     return reporter.report(executable.error());
   kilnrt::Expected<kilnrt::RunResult> result = kilnrt::RunResult();
   {
     Progress progress("running " + options.compile.kernel);
-    result = executable->run(*inputs, *runOptions);
+    result = runSchedules(*executable, *inputs, runOptions, *schedules, names);
   }
   if (!result)
     return reporter.report(result.error());
   for (Diagnostic d : result->warnings)
     if (warnings->apply(d))
       reporter.report(d);
+  json["schedules"] = ordered_json::array();
+  for (const kilnrt::Schedule &schedule : *schedules)
+    json["schedules"].push_back(scheduleText(schedule));
   json["stats"] = {{"instructions", result->stats.instructions}, {"steps", result->stats.steps}};
   writeOutputs(options, names, result->outputs, reporter, json);
   if (reference && !result->outputs.empty())

@@ -82,7 +82,9 @@ int main(int argc, char **argv) {
   runApp->add_option("--json", run.json, "Write a machine-readable report ('-' for stdout)");
   runApp
       ->add_option("--schedule", run.schedule,
-                   "Order the engines move in: program, round-robin, random:SEED")
+                   "Order the engines move in: program, round-robin, random:SEED, "
+                   "adversarial:NAME such as adversarial:starve-vector; adversarial alone runs "
+                   "all of these and compares the results")
       ->capture_default_str();
   runApp->add_option("--max-steps", run.maxSteps, "Stop after so many steps (default 1000000000)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62));

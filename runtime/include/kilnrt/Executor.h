@@ -12,18 +12,14 @@
 
 #include "kilnrt/HostArray.h"
 #include "kilnrt/Program.h"
+#include "kilnrt/Schedule.h"
 
 #include <memory>
 
 namespace kilnrt {
 
-/// The order agents take their steps in. Every order gives the same bits, or
-/// the program has a race.
-enum class Schedule { Program, RoundRobin, Random };
-
 struct RunOptions {
   Schedule schedule = Schedule::Program;
-  uint64_t seed = 0;                 ///< for Schedule::Random
   uint64_t maxSteps = 1'000'000'000; ///< more stops the run with Fault::Limit
   bool checkUninitialised = true;    ///< reads of bytes never written stop the run
   /// Reads through a tensor after another one was written over it stop the run

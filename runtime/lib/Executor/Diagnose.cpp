@@ -120,9 +120,7 @@ Diagnostic kilnrt::unwrittenOutput(const Image &image, uint32_t tensor, const Un
   return d;
 }
 
-void kilnrt::addSchedule(Diagnostic &diagnostic, const RunOptions &options) {
-  if (options.schedule == Schedule::RoundRobin)
-    diagnostic.notes.push_back({"schedule: round-robin", {}});
-  if (options.schedule == Schedule::Random)
-    diagnostic.notes.push_back({"schedule: random:" + std::to_string(options.seed), {}});
+void kilnrt::addSchedule(Diagnostic &diagnostic, const Schedule &schedule) {
+  if (schedule != Schedule::Program)
+    diagnostic.notes.push_back({"schedule: " + scheduleText(schedule), {}});
 }

@@ -45,7 +45,7 @@ Diagnostic deadlock(const Image &image, const Positions &next,
 Diagnostic stepLimit(const Image &image, const Positions &next, uint64_t maxSteps);
 
 /// Tells how to see the fault again; no text in program order.
-void addSchedule(Diagnostic &diagnostic, const RunOptions &options);
+void addSchedule(Diagnostic &diagnostic, const Schedule &schedule);
 
 } // namespace kilnrt
 

@@ -104,7 +104,7 @@ static Expected<RunResult> runImage(const Image &image, std::span<const HostArra
     if (std::optional<UnwrittenByte> byte = core.memory.firstUnwritten(tensor)) {
       Diagnostic diagnostic = unwrittenOutput(image, tensor, *byte);
       if (image.info.flags.synchronised)
-        addSchedule(diagnostic, options);
+        addSchedule(diagnostic, options.schedule);
       return diagnostic;
     }
 

@@ -1,36 +1,27 @@
-//===- Runner.cpp - the orders agents move in -------------------------------------------------===//
+//===- Runner.cpp - lets agents step to the end -----------------------------------------------===//
 
 #include "Runner.h"
 
-#include "SplitMix.h"
+#include "Orders.h"
 
 using namespace kilnrt;
 using isa::machine;
 
 //---- steps --------------------------------------------------------------===//
 
-bool Runner::mayStep(Agent agent) const {
-  if (agent < kEngineSlots) {
-    const Operation *op = head(agent);
-    return op && mayExecute(*op);
-  }
-  const Ring &ring = rings[(agent - kEngineSlots) / machine.dmaEngines];
-  return ring.next[(agent - kEngineSlots) % machine.dmaEngines] < ring.transfers.size();
-}
-
 Status Runner::countStep() {
   if (stats.steps >= options.maxSteps)
-    return stepLimit(image, next, options.maxSteps);
+    return stepLimit(image, agents.next, options.maxSteps);
   ++stats.steps;
   return Status::ok();
 }
 
 Status Runner::stepStream(size_t stream, bool isImmediate) {
-  const Operation &decoded = image.streams[stream][next[stream]];
+  const Operation &decoded = image.streams[stream][agents.next[stream]];
   if (Status status = countStep(); !status)
     return status;
   if (decoded.isDma() && !isImmediate) {
-    rings[image.transfers[decoded.transfer].ring].transfers.push_back({&decoded});
+    agents.rings[image.transfers[decoded.transfer].ring].push(decoded);
   } else {
     const Operation &op = core.atIteration(decoded);
     if (Status status = op.isDma() ? op.run(core, op) : core.execute(op); !status)
@@ -40,7 +31,7 @@ Status Runner::stepStream(size_t stream, bool isImmediate) {
       core.semaphores[op.sync.updateSemaphore] +=
           op.isDma() ? uint64_t(machine.dmaEngines) : op.sync.updateValue;
   }
-  ++next[stream];
+  ++agents.next[stream];
   ++stats.instructions;
   return Status::ok();
 }
@@ -48,45 +39,26 @@ Status Runner::stepStream(size_t stream, bool isImmediate) {
 Status Runner::stepRing(Ring &ring, unsigned engine) {
   if (Status status = countStep(); !status)
     return status;
-  Transfer &transfer = ring.transfers[ring.next[engine]];
+  Transfer &transfer = ring.current(engine);
   const Operation &op = core.atIteration(*transfer.op);
   const TransferPlan &plan = image.transfers[op.transfer];
   const RowRange share = shareOf(plan, engine);
   if (Status status = core.executeShare(op, share); !status)
     return status;
-  ++ring.next[engine];
   if (share.count > 0 && transfer.activations == kNone)
     transfer.activations = core.memory.activations(plan.dst.tensor);
   if (op.sync.updateSemaphore != Sync::kNoSemaphore)
     ++core.semaphores[op.sync.updateSemaphore];
-  if (++transfer.sharesDone == uint32_t(machine.dmaEngines)) {
-    ++ring.complete;
+  if (transfer.sharesDone + 1 == kEnginesOfRing) {
     if (plan.dst.whole && core.memory.activations(plan.dst.tensor) == transfer.activations)
       core.memory.noteWholeWrite(plan.dst.tensor);
     core.release(op);
   }
+  ring.advance(engine);
   return Status::ok();
 }
 
-Status Runner::step(Agent agent) {
-  if (agent < kEngineSlots)
-    return stepStream(agent, /*isImmediate=*/false);
-  return stepRing(rings[(agent - kEngineSlots) / machine.dmaEngines],
-                  (agent - kEngineSlots) % machine.dmaEngines);
-}
-
-bool Runner::standsAtEdge() const {
-  bool isAny = false;
-  for (size_t s = 0; s < kEngineSlots; ++s) {
-    if (image.streams[s].empty())
-      continue;
-    const Operation *op = head(s);
-    if (!op || !op->isLoopEdge())
-      return false;
-    isAny = true;
-  }
-  return isAny;
-}
+//---- loops --------------------------------------------------------------===//
 
 void Runner::startIteration() {
   for (uint32_t tensor : image.loops[open.back()].tensors)
@@ -100,18 +72,15 @@ Status Runner::meet() {
   for (size_t s = 0; s < kEngineSlots; ++s) {
     if (image.streams[s].empty())
       continue;
-    edge = head(s);
+    edge = agents.head(s);
     if (Status status = countStep(); !status)
       return status;
     ++stats.instructions;
-    ++next[s];
+    ++agents.next[s];
   }
   core.semaphores.fill(0);
-  for (Ring &ring : rings) {
-    ring.transfers.clear();
-    ring.next.fill(0);
-    ring.complete = 0;
-  }
+  for (Ring &ring : agents.rings)
+    ring.clear();
   if (edge->opcode == isa::Opcode::LoopBegin) {
     open.push_back(begun++);
     startIteration();
@@ -127,7 +96,7 @@ Status Runner::meet() {
   begun = open.back() + 1; // the loops inside begin again
   for (size_t s = 0; s < kEngineSlots; ++s)
     if (!image.streams[s].empty())
-      next[s] = loop.begin[s] + 1;
+      agents.next[s] = loop.begin[s] + 1;
   startIteration();
   return Status::ok();
 }
@@ -144,116 +113,60 @@ void Runner::addIterations(Diagnostic &diagnostic) const {
 
 Status Runner::finish() const {
   for (size_t s = 0; s < kEngineSlots; ++s)
-    if (head(s))
-      return deadlock(image, next, core.semaphores);
+    if (agents.head(s))
+      return deadlock(image, agents.next, core.semaphores);
   return Status::ok();
 }
 
-//---- orders -------------------------------------------------------------===//
+//---- the run ------------------------------------------------------------===//
 
-Status Runner::runInOrder(bool isSynchronised) {
+template <typename Order>
+Status Runner::runIn(Order order) {
   for (;;) {
-    const Operation *first = nullptr;
-    for (size_t s = 0; s < kEngineSlots; ++s) {
-      const Operation *op = head(s);
-      if (op && !op->isLoopEdge() && (!isSynchronised || isReached(*op)) &&
-          (!first || op->order < first->order))
-        first = op;
+    const Agent agent = order.pick(agents);
+    Status status;
+    if (agent == kNoAgent) {
+      if (!agents.standAtEdge())
+        return finish();
+      status = meet();
+    } else if (isStream(agent)) {
+      status = stepStream(agent, Order::movesAtOnce);
+    } else {
+      status = stepRing(agents.rings[ringOf(agent)], engineOf(agent));
     }
-    if (!first && !standsAtEdge())
-      return finish();
-    Status status = first ? stepStream(size_t(first->engine), /*isImmediate=*/true) : meet();
     if (!status)
       return status;
   }
 }
 
-Status Runner::runRoundRobin() {
-  Agent agent = 0;
-  for (;;) {
-    Agent tried = 0;
-    while (tried < kAgents && !mayStep(agent)) {
-      agent = (agent + 1) % kAgents;
-      ++tried;
-    }
-    if (tried == kAgents) {
-      if (!standsAtEdge())
-        return finish();
-      if (Status status = meet(); !status)
-        return status;
-      continue;
-    }
-    if (Status status = step(agent); !status)
-      return status;
-    agent = (agent + 1) % kAgents;
+Status Runner::runScheduled() {
+  const Schedule &schedule = options.schedule;
+  switch (schedule.kind) {
+  case Schedule::Program:
+    return runIn(ProgramOrder(/*waits=*/true));
+  case Schedule::Random:
+    return runIn(RandomOrder(schedule.number));
+  case Schedule::ReverseDma:
+    for (Ring &ring : agents.rings)
+      ring.reverse();
+    return runIn(NewestFirstOrder());
+  case Schedule::RoundRobin:
+  case Schedule::StarveEngine:
+  case Schedule::StarveRing:
+  case Schedule::DelayDma:
+    break;
   }
-}
-
-Status Runner::runRandom() {
-  // Agents carry weights that change now and then, so that a seed also tries
-  // what a fair choice hardly ever does: one engine far ahead of the others, or
-  // one DMA engine far behind.
-  constexpr std::array<uint32_t, 4> weightClasses = {0, 1, 8, 64};
-  constexpr uint32_t longestPhase = 256;
-  SplitMix random(options.seed);
-  std::array<uint32_t, kAgents> weight{};
-  uint32_t phaseLeft = 0;
-  std::vector<Agent> ready;
-  for (;;) {
-    if (phaseLeft-- == 0) {
-      phaseLeft = 1 + random.below(longestPhase);
-      for (uint32_t &w : weight)
-        w = weightClasses[random.below(weightClasses.size())];
-    }
-    ready.clear();
-    uint32_t total = 0;
-    for (Agent agent = 0; agent < kAgents; ++agent) {
-      if (agent >= kEngineSlots && rings[(agent - kEngineSlots) / machine.dmaEngines].isIdle()) {
-        agent += machine.dmaEngines - 1;
-        continue;
-      }
-      if (!mayStep(agent))
-        continue;
-      ready.push_back(agent);
-      total += weight[agent];
-    }
-    if (ready.empty()) {
-      if (!standsAtEdge())
-        return finish();
-      if (Status status = meet(); !status)
-        return status;
-      continue;
-    }
-    Agent chosen = ready[random.below(uint32_t(ready.size()))];
-    if (total > 0) {
-      uint32_t ticket = random.below(total);
-      for (Agent agent : ready) {
-        chosen = agent;
-        if (ticket < weight[agent])
-          break;
-        ticket -= weight[agent];
-      }
-    }
-    if (Status status = step(chosen); !status)
-      return status;
-  }
+  return runIn(TurnOrder(heldBy(schedule)));
 }
 
 Status Runner::run() {
-  Status status;
-  if (!image.info.flags.synchronised)
-    status = runInOrder(/*isSynchronised=*/false);
-  else if (options.schedule == Schedule::Program)
-    status = runInOrder(/*isSynchronised=*/true);
-  else if (options.schedule == Schedule::RoundRobin)
-    status = runRoundRobin();
-  else
-    status = runRandom();
+  const bool isSynchronised = image.info.flags.synchronised;
+  Status status = isSynchronised ? runScheduled() : runIn(ProgramOrder(/*waits=*/false));
   if (status)
     return status;
   Diagnostic diagnostic = status.error();
   addIterations(diagnostic);
-  if (image.info.flags.synchronised)
-    addSchedule(diagnostic, options);
+  if (isSynchronised)
+    addSchedule(diagnostic, options.schedule);
   return diagnostic;
 }

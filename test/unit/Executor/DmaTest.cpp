@@ -218,8 +218,9 @@ TEST_F(DmaTest, ATransposeNeedsEveryByteOfSrc) {
   store(dst);
   b.serialise();
 
-  for (Schedule schedule : {Schedule::Program, Schedule::RoundRobin, Schedule::Random})
-    EXPECT_EQ(faultOf(b, inputs, {.schedule = schedule, .seed = 3}).message,
+  for (Schedule schedule :
+       {Schedule(), Schedule(Schedule::RoundRobin), Schedule(Schedule::Random, 3)})
+    EXPECT_EQ(faultOf(b, inputs, {.schedule = schedule}).message,
               "dma_transpose reads 's' where it was not written; the first unwritten element is "
               "(0, 39), partition 0, byte 156");
 }

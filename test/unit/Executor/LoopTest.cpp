@@ -19,7 +19,7 @@ constexpr uint64_t kSeeds = 100;
 std::vector<RunOptions> everySchedule() {
   std::vector<RunOptions> list = {{}, {.schedule = Schedule::RoundRobin}};
   for (uint64_t seed = 0; seed < kSeeds; ++seed)
-    list.push_back({.schedule = Schedule::Random, .seed = seed});
+    list.push_back({.schedule = {Schedule::Random, seed}});
   return list;
 }
 
@@ -66,7 +66,8 @@ TEST(Loop, NestedLoopsMoveOperandsByBothNumbers) {
         expected[size_t((j * 3 + i) * block + e)] = float((i * 2 + j) * block + e);
 
   for (const RunOptions &options : everySchedule())
-    ASSERT_EQ(only(outputsOf(b, {{counting({192, 16})}}, options)), expected) << options.seed;
+    ASSERT_EQ(only(outputsOf(b, {{counting({192, 16})}}, options)), expected)
+        << scheduleText(options.schedule);
 }
 
 TEST(Loop, StepsMayGoBack) {
@@ -94,7 +95,8 @@ TEST(Loop, TransfersWithoutCommonRowsMove) {
   b.serialise();
   const std::vector<float> expected = values<float>(counting({105}));
   for (const RunOptions &options : everySchedule())
-    ASSERT_EQ(only(outputsOf(b, {{counting({105})}}, options)), expected) << options.seed;
+    ASSERT_EQ(only(outputsOf(b, {{counting({105})}}, options)), expected)
+        << scheduleText(options.schedule);
 }
 
 //---- epochs -------------------------------------------------------------===//
@@ -127,8 +129,9 @@ TEST(Loop, EdgesOrderWhatLiesOnBothSides) {
   for (const RunOptions &options : everySchedule()) {
     const std::vector<HostArray> outputs = outputsOf(b, {{counting({160, 8})}}, options);
     ASSERT_EQ(outputs.size(), 2u);
-    ASSERT_EQ(values<float>(outputs[0]), total) << options.seed;
-    ASSERT_EQ(values<float>(outputs[1]), values<float>(counting({32, 8}))) << options.seed;
+    ASSERT_EQ(values<float>(outputs[0]), total) << scheduleText(options.schedule);
+    ASSERT_EQ(values<float>(outputs[1]), values<float>(counting({32, 8})))
+        << scheduleText(options.schedule);
   }
 }
 
@@ -337,7 +340,7 @@ TEST(Loop, TensorsOfTheBodyTakeTurnsAtAnAddress) {
   for (const RunOptions &options : everySchedule())
     ASSERT_EQ(only(outputsOf(b, {{counting({4, 2})}}, options)),
               (std::vector<float>{0, 2, 4, 6, 8, 10, 12, 14}))
-        << options.seed;
+        << scheduleText(options.schedule);
 }
 
 //---- what goes wrong ----------------------------------------------------===//

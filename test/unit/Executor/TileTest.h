@@ -50,8 +50,9 @@ protected:
   std::vector<std::vector<uint32_t>> run() {
     const std::vector<std::vector<uint32_t>> bits = runOnce({});
     b.serialise();
-    for (Schedule schedule : {Schedule::Program, Schedule::RoundRobin, Schedule::Random})
-      EXPECT_EQ(runOnce({.schedule = schedule, .seed = 1}), bits) << "schedule " << int(schedule);
+    for (Schedule schedule : {Schedule(), Schedule(Schedule::RoundRobin),
+                              Schedule(Schedule::Random, 1), Schedule(Schedule::ReverseDma)})
+      EXPECT_EQ(runOnce({.schedule = schedule}), bits) << scheduleText(schedule);
     return bits;
   }
 
