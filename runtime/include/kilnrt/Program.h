@@ -26,6 +26,8 @@ namespace kilnrt {
 namespace isa = kiln::isa;
 
 inline constexpr uint32_t kNone = UINT32_MAX;
+/// Slots of the engine enum, for arrays by engine; not every value is an engine.
+inline constexpr size_t kEngineSlots = size_t(isa::Engine::Sync) + 1;
 /// Readers accept exactly this version; it grows with every change of a
 /// released record or table.
 inline constexpr uint32_t kProgramVersion = 2;

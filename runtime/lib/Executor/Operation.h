@@ -106,9 +106,6 @@ RowRange shareOf(const TransferPlan &plan, unsigned k);
 
 //---- image --------------------------------------------------------------===//
 
-/// Slots of the engine enum; not every value is an engine.
-inline constexpr size_t kEngineSlots = size_t(isa::Engine::Sync) + 1;
-
 /// A loop of the program; it lies at the same place in every stream.
 struct Loop {
   int64_t tripCount = 1;

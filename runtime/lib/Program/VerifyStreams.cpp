@@ -79,7 +79,7 @@ private:
   }
 
   Status checkStream(const Stream &stream) {
-    std::vector<uint32_t> &order = orders.emplace_back();
+    std::vector<RecordOrder> &order = orders.emplace_back();
     std::span<const std::byte> rest = stream.bytes;
     Place place{stream.engine, 0, {}, kNone};
     loops.startStream(stream.engine);
@@ -94,17 +94,33 @@ private:
       place.location = record->location;
       if (Status status = checkRecord(*record, place); !status)
         return status;
-      if (!order.empty() && record->order <= order.back())
-        return fault(place, kMalformed,
-                     fmt::format("order {} follows order {}, a stream keeps "
-                                 "the program's order",
-                                 record->order, order.back()));
-      order.push_back(record->order);
+      if (Status status = checkOrder(*record, place); !status)
+        return status;
+      order.push_back({record->order, place.index});
     }
+    std::sort(order.begin(), order.end());
     if (std::string wrong = loops.endStream(); !wrong.empty())
       return makeError(Fault::User,
                        fmt::format("the {} stream: {}", isa::name(stream.engine), wrong), {},
                        std::string(kMalformed));
+    return Status::ok();
+  }
+
+  /// Semaphores may keep what must be kept of the program's order; without them streams do. Nothing
+  /// passes the edge of a loop.
+  Status checkOrder(const Record &record, const Place &place) {
+    if (place.index == 0)
+      highest = lastEdge = std::nullopt;
+    const bool isEdge = LoopWalk::isEdge(record.inst.opcode);
+    const bool isStrict = isEdge || !program.flags.synchronised;
+    const std::optional<uint32_t> floor = isStrict ? highest : lastEdge;
+    if (floor && record.order <= *floor)
+      return fault(place, kMalformed,
+                   fmt::format("order {} follows order {}, {} the program's order", record.order,
+                               *floor, isStrict && !isEdge ? "a stream keeps" : "loops keep"));
+    highest = std::max(highest.value_or(0), record.order);
+    if (isEdge)
+      lastEdge = record.order;
     return Status::ok();
   }
 
@@ -316,8 +332,7 @@ private:
 
   //---- order ------------------------------------------------------------===//
 
-  /// Streams are ordered each on its own by now: merging them finds an order
-  /// two records share.
+  /// Merging the sorted orders of the streams finds one that two records share.
   Status checkOrders() {
     std::vector<size_t> next(orders.size());
     bool isFirst = true;
@@ -325,17 +340,15 @@ private:
       size_t lowest = orders.size();
       for (size_t i = 0; i < orders.size(); ++i)
         if (next[i] < orders[i].size() &&
-            (lowest == orders.size() || orders[i][next[i]] < orders[lowest][next[lowest]]))
+            (lowest == orders.size() ||
+             orders[i][next[i]].order < orders[lowest][next[lowest]].order))
           lowest = i;
       if (lowest == orders.size())
         return Status::ok();
-      const uint32_t order = orders[lowest][next[lowest]];
+      const auto [order, index] = orders[lowest][next[lowest]];
       if (!isFirst && order == last) {
-        const Place place{program.streams[lowest].engine, next[lowest], {}, kNone};
-        return fault(place, kMalformed,
-                     fmt::format("order {} is taken by a record of another "
-                                 "stream",
-                                 order));
+        const Place place{program.streams[lowest].engine, index, {}, kNone};
+        return fault(place, kMalformed, fmt::format("order {} is taken by another record", order));
       }
       isFirst = false;
       last = order;
@@ -343,6 +356,11 @@ private:
     }
   }
 
+  struct RecordOrder {
+    uint32_t order;
+    size_t index; ///< of the record in its stream
+    auto operator<=>(const RecordOrder &) const = default;
+  };
   /// One semaphore between two edges of loops.
   struct Semaphore {
     uint64_t total = 0; ///< of the updates
@@ -356,8 +374,9 @@ private:
   }
 
   const Program &program;
-  std::vector<std::vector<uint32_t>> orders; ///< of each stream
+  std::vector<std::vector<RecordOrder>> orders; ///< of each stream, ascending
   LoopWalk loops;
+  std::optional<uint32_t> highest, lastEdge;         ///< orders of the stream at hand
   std::vector<std::map<uint16_t, Semaphore>> epochs; ///< semaphores that were named in it
 };
 

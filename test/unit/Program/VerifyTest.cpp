@@ -244,15 +244,36 @@ TEST(Verify, Records) {
 
 TEST(Verify, Order) {
   EXPECT_EQ(afterRecord(Engine::Sync, 1, [](Record &r) { r.order = 0; }),
-            "[X-06] order 0 follows order 0, a stream keeps the program's order | note: record 1 "
-            "of the sync stream, 'dma_copy'");
+            "[X-06] order 0 is taken by another record | note: record 1 of the sync stream");
   EXPECT_EQ(afterRecord(Engine::Sync, 0, [](Record &r) { r.order = 2; }),
-            "[X-06] order 2 follows order 2, a stream keeps the program's order | note: record 1 "
-            "of the sync stream, 'dma_copy'");
-  EXPECT_EQ(
-      afterRecord(Engine::Sync, 1, [](Record &r) { r.order = 1; }),
-      "[X-06] order 1 is taken by a record of another stream | note: record 1 of the sync stream");
+            "[X-06] order 2 is taken by another record | note: record 1 of the sync stream");
+  EXPECT_EQ(afterRecord(Engine::Sync, 1, [](Record &r) { r.order = 1; }),
+            "[X-06] order 1 is taken by another record | note: record 1 of the sync stream");
   EXPECT_EQ(afterRecord(Engine::Sync, 1, [](Record &r) { r.order = UINT32_MAX; }), "accepted");
+  // Semaphores keep what must be kept of the order, and a proof looks whether they do.
+  EXPECT_EQ(afterRecord(Engine::Sync, 0, [](Record &r) { r.order = 3; }), "accepted");
+}
+
+TEST(Verify, OrderWithoutSemaphores) {
+  const auto inOneOrder = [](uint32_t first, uint32_t second) {
+    return afterCopy([=](Program &p) {
+      p.flags.synchronised = false;
+      const auto inOrder = [](uint32_t order) {
+        return [order](Record &r) {
+          r.order = order;
+          r.sync = {};
+        };
+      };
+      samples::edit(p, Engine::Vector, 0, inOrder(1));
+      samples::edit(p, Engine::Sync, 0, inOrder(first));
+      samples::edit(p, Engine::Sync, 1, inOrder(second));
+    });
+  };
+  EXPECT_EQ(inOneOrder(0, 2), "accepted");
+  EXPECT_EQ(inOneOrder(2, 2), "[X-06] order 2 follows order 2, a stream keeps the program's order "
+                              "| note: record 1 of the sync stream, 'dma_copy'");
+  EXPECT_EQ(inOneOrder(3, 2), "[X-06] order 2 follows order 3, a stream keeps the program's order "
+                              "| note: record 1 of the sync stream, 'dma_copy'");
 }
 
 TEST(Verify, Operands) {

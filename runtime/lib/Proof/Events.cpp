@@ -1,0 +1,173 @@
+//===- Events.cpp - records to events ---------------------------------------------------------===//
+
+#include "Events.h"
+
+#include "kiln/ISA/Accumulators.h"
+#include "kiln/ISA/Args.h"
+
+#include <algorithm>
+
+using namespace kilnrt;
+using namespace kilnrt::proof;
+
+uint32_t Epoch::size() const {
+  uint32_t count = 0;
+  for (size_t s = 0; s < kEngineSlots; ++s)
+    count += end[s] - begin[s];
+  return count;
+}
+
+namespace {
+
+class EventDecoder {
+public:
+  explicit EventDecoder(Events &out) : out(out), registers(out.layout.blocks().size()) {
+    out.motions.emplace_back();
+    out.isWritten.resize(registers + kEngineSlots);
+    out.registerPattern.shape.num[0] = out.registerPattern.shape.step[0] = 1;
+    out.registerPattern.runs = out.registerPattern.shape;
+  }
+
+  Status decode(const Stream &stream);
+  void finish();
+
+private:
+  void addTouches(const isa::Instruction &inst, Event &event);
+  void addRegisters(Event &event);
+  uint32_t motionOf(const isa::Access &access);
+  void passEdge(const isa::Instruction &inst, const Event &event);
+  Epoch &epochAt(size_t index);
+
+  Events &out;
+  size_t registers; ///< block of the reduction registers of engine 0
+  bool isFirst = true;
+  size_t epoch = 0; ///< of the stream at hand
+  std::vector<uint32_t> open;
+  std::vector<int64_t> trips;
+};
+
+} // namespace
+
+uint32_t EventDecoder::motionOf(const isa::Access &access) {
+  if (!access.moves())
+    return 0;
+  Shift shift{};
+  for (unsigned l = 0; l < isa::kMaxLoopDepth; ++l)
+    shift[l] = access.loopStep[l] * isa::bytesOf(access.dtype);
+  auto found = std::find(out.motions.rbegin(), out.motions.rend(), shift);
+  if (found != out.motions.rend())
+    return uint32_t(out.motions.rend() - found - 1);
+  out.motions.push_back(shift);
+  return uint32_t(out.motions.size() - 1);
+}
+
+void EventDecoder::addTouches(const isa::Instruction &inst, Event &event) {
+  const isa::InstDesc &desc = inst.desc();
+  event.firstTouch = uint32_t(out.touches.size());
+  for (size_t i = 0; i < desc.operands.size(); ++i) {
+    if (!inst.operands[i].present())
+      continue;
+    Touch touch;
+    touch.place = out.layout.place(inst.operands[i]);
+    touch.motion = motionOf(inst.operands[i]);
+    touch.operand = uint8_t(i);
+    touch.writes = desc.operands[i].isOutput;
+    if (touch.writes)
+      out.isWritten[touch.place.block] = true;
+    out.touches.push_back(touch);
+    ++event.touches;
+  }
+  if (desc.accumulators.isUsed && isa::accumulatorStep(inst, desc) != isa::AccumulatorStep::None)
+    addRegisters(event);
+}
+
+/// Chains through reduction registers keep their order, whatever bytes they touch.
+void EventDecoder::addRegisters(Event &event) {
+  Touch touch;
+  touch.operand = Touch::kRegisters;
+  touch.writes = true;
+  touch.place.block = uint32_t(registers + size_t(event.engine));
+  touch.place.endByte = 1;
+  touch.place.pattern = &out.registerPattern;
+  out.isWritten[touch.place.block] = true;
+  out.touches.push_back(touch);
+  ++event.touches;
+}
+
+Epoch &EventDecoder::epochAt(size_t index) {
+  if (index < out.epochs.size())
+    return out.epochs[index];
+  out.tripCounts.push_back(trips);
+  out.steps.push_back({Step::Run, uint32_t(index)});
+  return out.epochs.emplace_back();
+}
+
+void EventDecoder::passEdge(const isa::Instruction &inst, const Event &event) {
+  const bool begins = inst.opcode == isa::Opcode::LoopBegin;
+  if (!isFirst)
+    return;
+  if (!begins) {
+    out.steps.push_back({Step::End, open.back()});
+    open.pop_back();
+    trips.pop_back();
+    return;
+  }
+  Loop loop;
+  loop.tripCount = isa::LoopBeginArgs(inst).tripCount;
+  loop.location = event.location;
+  open.push_back(uint32_t(out.loops.size()));
+  trips.push_back(loop.tripCount);
+  out.steps.push_back({Step::Begin, open.back()});
+  out.loops.push_back(std::move(loop));
+}
+
+Status EventDecoder::decode(const Stream &stream) {
+  const size_t slot = size_t(stream.engine);
+  std::span<const std::byte> bytes = stream.bytes;
+  epoch = 0;
+  epochAt(0).begin[slot] = EventId(out.events.size());
+  for (uint32_t index = 0; !bytes.empty(); ++index) {
+    Expected<Record> record = decodeRecord(bytes);
+    if (!record)
+      return record.error();
+    const isa::Instruction &inst = record->inst;
+    Event event;
+    event.opcode = inst.opcode;
+    event.engine = stream.engine;
+    event.isTransfer = inst.desc().isTransfer;
+    event.sync = record->sync;
+    event.index = index;
+    event.order = record->order;
+    event.location = record->location;
+    const bool isEdge =
+        inst.opcode == isa::Opcode::LoopBegin || inst.opcode == isa::Opcode::LoopEnd;
+    if (isEdge) {
+      out.epochs[epoch++].end[slot] = EventId(out.events.size());
+      passEdge(inst, event);
+    } else {
+      addTouches(inst, event);
+    }
+    out.events.push_back(event);
+    if (isEdge)
+      epochAt(epoch).begin[slot] = EventId(out.events.size());
+  }
+  out.epochs[epoch].end[slot] = EventId(out.events.size());
+  isFirst = false;
+  return Status::ok();
+}
+
+void EventDecoder::finish() {
+  for (uint32_t t = 0; t < out.program.tensors.size(); ++t)
+    if (out.program.tensors[t].loop != kNone)
+      out.loops[out.program.tensors[t].loop].tensors.push_back(t);
+}
+
+Expected<std::unique_ptr<Events>> proof::decodeEvents(const Program &program) {
+  auto events = std::make_unique<Events>(program);
+  EventDecoder decoder(*events);
+  for (const Stream &stream : program.streams)
+    if (Status status = decoder.decode(stream); !status)
+      return status.error();
+  decoder.finish();
+  return events;
+}

@@ -1,0 +1,161 @@
+//===- Reuse.cpp - tensors that take each other's bytes ---------------------------------------===//
+
+#include "Reuse.h"
+
+#include <algorithm>
+
+using namespace kilnrt;
+using namespace kilnrt::proof;
+using isa::machine;
+
+/// Stretch of a partition whose live tensors share one list.
+static constexpr int64_t kGranuleBytes = machine.psumBankBytesPerPartition;
+
+static bool overlap(const TensorPlace &a, const TensorPlace &b) {
+  return a.partition < b.partition + b.partitions && b.partition < a.partition + a.partitions &&
+         a.byte < b.byte + b.bytes && b.byte < a.byte + a.bytes;
+}
+
+ReuseWalk::ReuseWalk(const Events &events, const std::vector<std::unique_ptr<Order>> &orders,
+                     const std::vector<std::vector<EventId>> &sequence, Report report)
+    : events(events), orders(orders), sequence(sequence), report(std::move(report)),
+      states(events.program.tensors.size()), stateEpoch(states.size()) {
+  for (size_t b = 0; b < granules.size(); ++b)
+    granules[b].resize(
+        size_t((events.layout.blocks()[b].bytes + kGranuleBytes - 1) / kGranuleBytes));
+}
+
+void ReuseWalk::run() { walk(0, events.steps.size()); }
+
+void ReuseWalk::walk(size_t first, size_t end) {
+  for (size_t i = first; i < end; ++i) {
+    const Step &step = events.steps[i];
+    if (step.kind == Step::Run) {
+      runEpoch(step.index);
+      continue;
+    }
+    size_t close = i + 1; // steps of one loop nest: its own end closes it
+    while (events.steps[close].kind != Step::End || events.steps[close].index != step.index)
+      ++close;
+    const Loop &loop = events.loops[step.index];
+    for (int64_t iteration = 0; iteration < std::min<int64_t>(loop.tripCount, 2); ++iteration) {
+      startIteration(loop);
+      walk(i + 1, close);
+    }
+    i = close;
+  }
+}
+
+void ReuseWalk::startIteration(const Loop &loop) {
+  for (uint32_t tensor : loop.tensors) {
+    TensorState &state = states[tensor];
+    if (state.isLive && events.layout.tensors()[tensor].block < granules.size())
+      for (std::vector<uint32_t> &granule : granulesOf(tensor))
+        std::erase(granule, tensor);
+    state.isLive = false;
+    state.takenBy = kNone;
+  }
+}
+
+std::span<std::vector<uint32_t>> ReuseWalk::granulesOf(uint32_t tensor) {
+  const TensorPlace &p = events.layout.tensors()[tensor];
+  return std::span(granules[p.block])
+      .subspan(size_t(p.byte / kGranuleBytes),
+               size_t((p.byte + p.bytes - 1) / kGranuleBytes - p.byte / kGranuleBytes + 1));
+}
+
+void ReuseWalk::runEpoch(size_t index) {
+  epoch = index;
+  ++visit;
+  for (EventId id : sequence[index]) {
+    // An instruction reads before it writes.
+    for (const bool writes : {false, true})
+      for (const Touch &touch : events.touchesOf(events.events[id]))
+        if (touch.writes == writes && touch.place.block < granules.size())
+          access(touch, id);
+  }
+}
+
+/// Uses of earlier epochs are complete: streams have met since.
+ReuseWalk::TensorState &ReuseWalk::fresh(uint32_t tensor) {
+  TensorState &state = states[tensor];
+  if (stateEpoch[tensor] != visit) {
+    stateEpoch[tensor] = visit;
+    state.uses.clear();
+    state.before.clear();
+    state.started = 0;
+  }
+  return state;
+}
+
+void ReuseWalk::note(std::vector<Use> &uses, Use use) {
+  for (Use &old : uses)
+    if (old.agent == use.agent) {
+      if (old.ordinal <= use.ordinal)
+        old = use;
+      return;
+    }
+  uses.push_back(use);
+}
+
+void ReuseWalk::activate(uint32_t tensor, EventId event) {
+  TensorState &state = fresh(tensor);
+  const TensorPlace &place = events.layout.tensors()[tensor];
+  state.isLive = true;
+  state.takenBy = kNone;
+  state.started = 0;
+  std::vector<uint32_t> victims;
+  for (std::vector<uint32_t> &granule : granulesOf(tensor))
+    for (uint32_t victim : granule)
+      if (overlap(place, events.layout.tensors()[victim]) &&
+          std::find(victims.begin(), victims.end(), victim) == victims.end())
+        victims.push_back(victim);
+  std::vector<Use> before;
+  for (uint32_t victim : victims) {
+    TensorState &old = fresh(victim);
+    for (const Use &use : old.uses)
+      note(before, use);
+    old.isLive = false;
+    old.takenBy = tensor;
+    old.takenAt = event;
+    for (std::vector<uint32_t> &granule : granulesOf(victim))
+      std::erase(granule, victim);
+  }
+  state.before = std::move(before);
+  state.uses.clear();
+  for (std::vector<uint32_t> &granule : granulesOf(tensor))
+    granule.push_back(tensor);
+}
+
+/// The first use of a live tensor by an engine comes after all uses of its predecessors; later ones
+/// follow by program order.
+void ReuseWalk::checkStart(uint32_t tensor, EventId event) {
+  TensorState &state = states[tensor];
+  const uint32_t bit = 1u << unsigned(events.events[event].engine);
+  if (state.started & bit)
+    return;
+  state.started |= bit;
+  const uint32_t *clock = orders[epoch]->clockAt(event);
+  for (const Use &use : state.before)
+    if (use.event != event && clock[use.agent] < use.ordinal) {
+      const Event &earlier = events.events[use.event];
+      uint32_t oldTensor = kNone;
+      for (const Touch &touch : events.touchesOf(earlier))
+        if (touch.place.tensor != kNone && states[touch.place.tensor].takenBy == tensor)
+          oldTensor = touch.place.tensor;
+      report({false, oldTensor, tensor, use.event, event, epoch});
+    }
+}
+
+void ReuseWalk::access(const Touch &touch, EventId event) {
+  const uint32_t tensor = touch.place.tensor;
+  TensorState &state = fresh(tensor);
+  if (!state.isLive && touch.writes)
+    activate(tensor, event);
+  else if (!state.isLive && state.takenBy != kNone)
+    report({true, tensor, state.takenBy, state.takenAt, event, epoch});
+  if (state.isLive)
+    checkStart(tensor, event);
+  const Stamp stamp = orders[epoch]->stampOf(event);
+  note(state.uses, {stamp.agent, stamp.ordinal, event});
+}

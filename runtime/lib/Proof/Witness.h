@@ -1,0 +1,49 @@
+//===- Witness.h - the findings of a proof in words and graphs --------------------------------===//
+//
+// Reached only when something is wrong: nothing here is fast.
+//
+//===------------------------------------------------------------------------------------------===//
+
+#ifndef KILNRT_LIB_PROOF_WITNESS_H
+#define KILNRT_LIB_PROOF_WITNESS_H
+
+#include "AccessLog.h"
+#include "Reuse.h"
+#include "kilnrt/Machine/Overlap.h"
+#include "kilnrt/Proof.h"
+
+namespace kilnrt::proof {
+
+/// Builds the findings of one epoch.
+class Witness {
+public:
+  Witness(const Events &events, const Epoch &epoch, const Order &order)
+      : events(events), epoch(epoch), order(order) {}
+
+  /// Two accesses in no order; `isReversed`: in the opposite order.
+  Finding race(const LoggedAccess &earlier, const LoggedAccess &later, const SharedBytes &shared,
+               bool isReversed) const;
+  Finding reuse(const ReuseFault &fault) const;
+  /// The streams stand where the order's run ended.
+  Finding deadlock() const;
+
+private:
+  std::string name(EventId event) const;     ///< "instruction 5 of the vector stream"
+  std::string mnemonic(EventId event) const; ///< "nc_matmul"
+  std::string tensorName(uint32_t tensor) const;
+  kiln::CallChain place(EventId event) const;
+  std::string access(const LoggedAccess &access) const; ///< "nc_matmul writes 'acc'"
+  std::string bytesText(const Touch &touch, const SharedBytes &shared) const;
+  std::string waitText(EventId event) const; ///< "semaphore 3 >= 16", or why there is none
+  void addMissing(EventId earlier, EventId later, Diagnostic &d) const;
+  Graph graph(EventId earlier, EventId later) const;
+  std::string whyNotReached(EventId waiting, Finding &finding) const;
+
+  const Events &events;
+  const Epoch &epoch;
+  const Order &order;
+};
+
+} // namespace kilnrt::proof
+
+#endif // KILNRT_LIB_PROOF_WITNESS_H
