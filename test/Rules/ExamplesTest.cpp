@@ -15,6 +15,7 @@
 #include "kilnrt/Executor.h"
 #include "kilnrt/HostData/Argument.h"
 #include "kilnrt/Program.h"
+#include "kilnrt/Proof.h"
 
 #include <gtest/gtest.h>
 
@@ -92,6 +93,11 @@ Diagnostics execute(const std::vector<std::byte> &program,
   auto loaded = kilnrt::load(program);
   if (!loaded)
     return {loaded.error()};
+  auto proof = kilnrt::prove(*loaded);
+  if (!proof)
+    return {proof.error()};
+  if (!proof->findings.empty())
+    return {proof->findings.front().diagnostic};
   auto executable = kilnrt::Executable::prepare(*loaded);
   if (!executable)
     return {executable.error()};

@@ -40,6 +40,16 @@ struct RunOptions {
   std::string schedule = "program";
   uint64_t maxSteps = 0; ///< 0: the executor's default
   bool raw = false;
+  bool proof = true; ///< prove the streams free of races before they run
+};
+
+struct CheckOptions {
+  CompileOptions compile;
+  unsigned randomSchedules = 8;
+  uint64_t seed = 1;     ///< of the first random schedule; the others follow
+  std::string json;      ///< --json FILE
+  std::string graph;     ///< --graph FILE.dot
+  uint64_t maxSteps = 0; ///< of each run; 0: the executor's default
 };
 
 struct CompileToOptions {
@@ -51,6 +61,7 @@ struct CompileToOptions {
 };
 
 int runCommand(const RunOptions &options, Reporter &reporter);
+int checkCommand(const CheckOptions &options, Reporter &reporter);
 int compileCommand(const CompileToOptions &options, Reporter &reporter);
 int objdumpCommand(const std::string &file, Reporter &reporter);
 int asmCommand(const std::string &file, const std::string &output, Reporter &reporter);

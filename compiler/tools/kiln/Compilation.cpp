@@ -157,6 +157,18 @@ std::optional<driver::CompileResult> compile(const CompileOptions &options,
   return result;
 }
 
+kilnrt::Status finishReport(const std::string &file, nlohmann::ordered_json &json,
+                            const Reporter &reporter) {
+  if (file.empty())
+    return kilnrt::Status::ok();
+  json["ok"] = reporter.exitCode() == 0;
+  json["diagnostics"] = nlohmann::ordered_json::array();
+  for (const Diagnostic &d : reporter.all())
+    json["diagnostics"].push_back(renderJson(d));
+  return writeFile(
+      file, json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
 kilnrt::Status writeFile(const std::string &path, std::string_view bytes) {
   if (path != "-")
     return kilnrt::replaceFile(path, {std::as_bytes(std::span(bytes))});

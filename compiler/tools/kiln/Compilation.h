@@ -38,6 +38,11 @@ std::optional<driver::CompileResult> compile(const CompileOptions &options,
                                              driver::Emit emit, const std::string &stopAfter,
                                              Reporter &reporter);
 
+/// Writes the report of a command to the file of its --json option, with how it ended and what was
+/// reported; nothing where `file` is empty.
+kilnrt::Status finishReport(const std::string &file, nlohmann::ordered_json &json,
+                            const Reporter &reporter);
+
 /// Replaces the file `path` as a whole; devices and pipes are written to. "-" is standard output.
 kilnrt::Status writeFile(const std::string &path, std::string_view bytes);
 

@@ -1,8 +1,9 @@
 //===- RunCommand.cpp - kiln run --------------------------------------------------------------===//
 
 #include "Commands.h"
-#include "Compilation.h"
+#include "Obtain.h"
 #include "Progress.h"
+#include "Proving.h"
 #include "ResultText.h"
 #include "Schedules.h"
 #include "kilnrt/HostData/Compare.h"
@@ -15,81 +16,6 @@ namespace {
 
 using kilnrt::HostArray;
 using nlohmann::ordered_json;
-
-/// The program KERNEL names: loaded, or compiled for the arguments.
-std::optional<kilnrt::Program> obtainProgram(const RunOptions &options,
-                                             const WarningOptions &warnings,
-                                             const std::vector<kilnrt::Argument> &arguments,
-                                             Reporter &reporter) {
-  kilnrt::Expected<kilnrt::Program> program = kilnrt::Program();
-  KernelName kernel = splitKernel(options.compile.kernel);
-  if (kernel.isProgram()) {
-    program = kilnrt::loadFile(kernel.file);
-    if (program && !kernel.name.empty() && kernel.name != program->kernel) {
-      reporter.report(kilnrt::makeError(Fault::User,
-                                        fmt::format("'{}' holds kernel '{}', not '{}'", kernel.file,
-                                                    program->kernel, kernel.name),
-                                        "a program holds one kernel: leave the name out", "X-04"));
-      return std::nullopt;
-    }
-  } else {
-    auto compiled =
-        compile(options.compile, warnings, arguments, driver::Emit::Program, "", reporter);
-    if (!compiled)
-      return std::nullopt;
-    program = kilnrt::load(compiled->program);
-    if (!program) {
-      // The compiler wrote it, so whatever is wrong with it is not the user's
-      // fault.
-      Diagnostic d = program.error();
-      d.fault = Fault::Internal;
-      reporter.report(d);
-      return std::nullopt;
-    }
-  }
-  if (!program) {
-    reporter.report(program.error());
-    return std::nullopt;
-  }
-  return std::move(*program);
-}
-
-/// The values of the tensor arguments; scalars went into the compilation.
-std::optional<std::vector<HostArray>> inputsOf(const std::vector<kilnrt::Argument> &arguments,
-                                               bool compiled, Reporter &reporter) {
-  std::vector<HostArray> inputs;
-  for (const kilnrt::Argument &argument : arguments) {
-    const auto *tensor = std::get_if<kilnrt::TensorArgument>(&argument.value);
-    if (!tensor) {
-      if (compiled)
-        continue;
-      reporter.report(
-          kilnrt::makeError(Fault::User, fmt::format("'{}' is no tensor", argument.text),
-                            "a program takes tensors only: its scalars were compiled in"));
-      return std::nullopt;
-    }
-    std::vector<Diagnostic> notes;
-    auto array = kilnrt::materialise(*tensor, notes);
-    reporter.report(notes);
-    if (!array) {
-      reporter.report(array.error());
-      return std::nullopt;
-    }
-    inputs.push_back(std::move(*array));
-  }
-  return inputs;
-}
-
-/// Names of the results, in result order.
-std::vector<std::string> resultNames(const kilnrt::Program &program) {
-  std::vector<std::string> names;
-  for (const kilnrt::TensorInfo &t : program.tensors)
-    if (t.role == kilnrt::TensorRole::Output) {
-      names.resize(std::max<size_t>(names.size(), t.index + 1));
-      names[t.index] = t.name;
-    }
-  return names;
-}
 
 /// Where the summary for people goes: not between the lines of a report on standard output.
 FILE *summaryFile(const RunOptions &options) {
@@ -174,7 +100,7 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
     reporter.report(read->notes);
     reference = std::move(read->array);
   }
-  auto program = obtainProgram(options, *warnings, *arguments, reporter);
+  auto program = obtainProgram(options.compile, *warnings, *arguments, reporter);
   if (!program)
     return;
   bool compiled = !splitKernel(options.compile.kernel).isProgram();
@@ -197,6 +123,8 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
   auto schedules = schedulesOf(options.schedule, *program);
   if (!schedules)
     return reporter.report(schedules.error());
+  if (options.proof && !proveBeforeRun(*program, runOptions.checkOverwritten, reporter))
+    return;
   auto executable = kilnrt::Executable::prepare(*program);
   if (!executable)
     return reporter.report(executable.error());
@@ -229,15 +157,8 @@ int runCommand(const RunOptions &options, Reporter &reporter) {
   json["kernel"] = options.compile.kernel;
   json["target"] = "trn2";
   run(options, reporter, json);
-  if (!options.json.empty()) {
-    json["ok"] = reporter.exitCode() == 0;
-    json["diagnostics"] = ordered_json::array();
-    for (const Diagnostic &d : reporter.all())
-      json["diagnostics"].push_back(renderJson(d));
-    std::string text = json.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
-    if (auto status = writeFile(options.json, text); !status)
-      reporter.report(status.error());
-  }
+  if (auto status = finishReport(options.json, json, reporter); !status)
+    reporter.report(status.error());
   return reporter.exitCode();
 }
 

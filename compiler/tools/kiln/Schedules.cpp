@@ -24,6 +24,8 @@ std::optional<size_t> firstDifference(const HostArray &a, const HostArray &b) {
   return size_t(at - a.data.begin()) / isa::bytesOf(a.dtype);
 }
 
+} // namespace
+
 kilnrt::Status compareResults(const Schedule &first, std::span<const HostArray> a,
                               const Schedule &second, std::span<const HostArray> b,
                               std::span<const std::string> names) {
@@ -39,8 +41,6 @@ kilnrt::Status compareResults(const Schedule &first, std::span<const HostArray> 
     }
   return kilnrt::Status::ok();
 }
-
-} // namespace
 
 kilnrt::Expected<std::vector<Schedule>> schedulesOf(const std::string &text,
                                                     const kilnrt::Program &program) {

@@ -14,6 +14,12 @@ kilnrt::Expected<std::vector<kilnrt::Schedule>> schedulesOf(const std::string &t
 /// Whether `schedulesOf` would accept `text`, before there is a program.
 kilnrt::Status checkScheduleName(const std::string &text);
 
+/// Compares the results of two runs, bit by bit. A diagnostic of class Check with the element where
+/// they disagree; `names` are those of the results.
+kilnrt::Status compareResults(const kilnrt::Schedule &first, std::span<const kilnrt::HostArray> a,
+                              const kilnrt::Schedule &second, std::span<const kilnrt::HostArray> b,
+                              std::span<const std::string> names);
+
 /// Runs in each of `schedules` and compares the bits. The result of the first one; or the first
 /// fault, or a diagnostic of class Check with the two schedules that disagree and the element
 /// where. `names` are those of the results, for messages. Precondition: `schedules` is not empty.

@@ -89,7 +89,24 @@ int main(int argc, char **argv) {
   runApp->add_option("--max-steps", run.maxSteps, "Stop after so many steps (default 1000000000)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62));
   runApp->add_flag("--raw", run.raw, "Write 16-bit floats as their bits instead of as float32");
+  runApp->add_flag("!--no-proof", run.proof,
+                   "Run without proving the streams free of races and deadlocks first");
   runApp->callback([&] { action = [&](Reporter &r) { return runCommand(run, r); }; });
+
+  CheckOptions check;
+  CLI::App *checkApp = app.add_subcommand(
+      "check", "Prove the streams free of races and deadlocks, and run them in many orders");
+  addCompileOptions(checkApp, check.compile);
+  checkApp->add_option("--random", check.randomSchedules, "Random schedules to run")
+      ->check(CLI::Range(0u, 100000u))
+      ->capture_default_str();
+  checkApp->add_option("--seed", check.seed, "Seed of the first of them")->capture_default_str();
+  checkApp->add_option("--json", check.json, "Write a machine-readable report ('-' for stdout)");
+  checkApp->add_option("--graph", check.graph,
+                       "Write the graphs of the findings for Graphviz, FILE.dot");
+  checkApp->add_option("--max-steps", check.maxSteps, "Stop a run after so many steps")
+      ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62));
+  checkApp->callback([&] { action = [&](Reporter &r) { return checkCommand(check, r); }; });
 
   CompileToOptions compile;
   CLI::App *compileApp = app.add_subcommand("compile", "Compile a kernel for its arguments");

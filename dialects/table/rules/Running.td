@@ -169,4 +169,64 @@ def : RuleText<"X-07", "A kernel's own C++ runs to its end",
   }];
 }
 
+def : RuleText<"X-08", "Accesses to the same bytes are ordered",
+  "engines and DMA rings run side by side; without a wait either access may come first, and the result depends on it",
+  "wait for the semaphore the earlier instruction updates"> {
+  let form = "asm";
+  let wrong = [{
+    .kernel "race"
+    .target "trn2"
+    .flags placed scheduled synchronised
+    .tensor %0 y hbm 1x4xf32 output 0
+    .tensor %1 t sbuf 1x4xf32 at 0,0
+    .stream vector
+      memset dst=t[0+1, 0: 1x4] value=1.0 update s0+=1 #0
+    .stream sync
+      dma_copy dst=y[1 rows of 4, 0: 1x4] src=t[0+1, 0: 1x4] update s1+=16 #1
+  }];
+  let right = [{
+    .kernel "no_race"
+    .target "trn2"
+    .flags placed scheduled synchronised
+    .tensor %0 y hbm 1x4xf32 output 0
+    .tensor %1 t sbuf 1x4xf32 at 0,0
+    .stream vector
+      memset dst=t[0+1, 0: 1x4] value=1.0 update s0+=1 #0
+    .stream sync
+      wait s0>=1 dma_copy dst=y[1 rows of 4, 0: 1x4] src=t[0+1, 0: 1x4] update s1+=16 #1
+  }];
+}
+
+def : RuleText<"X-09", "A tensor is done with before another takes its place",
+  "a tensor that takes the bytes of another ends it as a whole, also the bytes it never writes itself",
+  "wait for the last use of the old tensor before the first use of the new one"> {
+  let form = "asm";
+  let wrong = [{
+    .kernel "early"
+    .target "trn2"
+    .flags placed scheduled synchronised
+    .tensor %0 y hbm 1x4xf32 output 0
+    .tensor %1 a sbuf 1x4xf32 at 0,0
+    .tensor %2 b sbuf 1x8xf32 at 0,0
+    .stream vector
+      memset dst=a[0+1, 0: 1x4] value=1.0 update s0+=1 #0
+      memset dst=b[0+1, 4: 1x4] value=2.0 #2
+    .stream sync
+      wait s0>=1 dma_copy dst=y[1 rows of 4, 0: 1x4] src=a[0+1, 0: 1x4] update s1+=16 #1
+  }];
+  let right = [{
+    .kernel "in_turn"
+    .target "trn2"
+    .flags placed scheduled synchronised
+    .tensor %0 y hbm 1x4xf32 output 0
+    .tensor %1 a sbuf 1x4xf32 at 0,0
+    .tensor %2 b sbuf 1x8xf32 at 0,0
+    .stream vector
+      memset dst=a[0+1, 0: 1x4] value=1.0 update s0+=1 #0
+      wait s1>=16 memset dst=b[0+1, 4: 1x4] value=2.0 #2
+    .stream sync
+      wait s0>=1 dma_copy dst=y[1 rows of 4, 0: 1x4] src=a[0+1, 0: 1x4] update s1+=16 #1
+  }];
+}
+
 #endif // KILN_TABLE_RULES_RUNNING_TD

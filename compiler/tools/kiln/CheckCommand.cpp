@@ -1,0 +1,263 @@
+//===- CheckCommand.cpp - kiln check ----------------------------------------------------------===//
+//
+// One verdict for each question: races, deadlock and memory for all schedules by proof, values and
+// equal bits by runs in many of them.
+//
+//===------------------------------------------------------------------------------------------===//
+
+#include "Commands.h"
+#include "Obtain.h"
+#include "Progress.h"
+#include "Proving.h"
+#include "ResultText.h"
+#include "Schedules.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace kiln::tool {
+namespace {
+
+using kilnrt::Answer;
+using kilnrt::HostArray;
+using kilnrt::Schedule;
+using nlohmann::ordered_json;
+
+/// One line of the table.
+struct Verdict {
+  std::string check, verdict, details;
+};
+
+/// "program, round-robin, 8 random, 24 adversarial".
+std::string countedSchedules(std::span<const Schedule> schedules) {
+  size_t random = 0, adversarial = 0;
+  std::string out;
+  for (const Schedule &schedule : schedules) {
+    random += schedule.kind == Schedule::Random;
+    adversarial += schedule.isAdversarial();
+    if (schedule.kind != Schedule::Random && !schedule.isAdversarial())
+      out += (out.empty() ? "" : ", ") + scheduleText(schedule);
+  }
+  if (random)
+    out += fmt::format(", {} random", random);
+  if (adversarial)
+    out += fmt::format(", {} adversarial", adversarial);
+  return out;
+}
+
+std::vector<Schedule> schedulesToRun(const CheckOptions &options, const kilnrt::Program &program) {
+  std::vector<Schedule> schedules = {Schedule::Program};
+  if (!program.flags.synchronised)
+    return schedules; // it has one order
+  schedules.push_back(Schedule::RoundRobin);
+  for (unsigned i = 0; i < options.randomSchedules; ++i)
+    schedules.push_back({Schedule::Random, options.seed + i});
+  for (const Schedule &schedule : adversarialSchedules(program))
+    schedules.push_back(schedule);
+  return schedules;
+}
+
+/// Values for the inputs of a program that none were given for, by dtype.
+std::optional<std::vector<kilnrt::Argument>> randomArguments(const kilnrt::Program &program,
+                                                             Reporter &reporter) {
+  std::vector<std::string> texts;
+  for (const kilnrt::TensorInfo &tensor : program.tensors) {
+    if (tensor.role != kilnrt::TensorRole::Input)
+      continue;
+    std::string shape;
+    for (int64_t extent : tensor.shape)
+      shape += fmt::format("{}{}", shape.empty() ? "" : "x", extent);
+    texts.resize(std::max<size_t>(texts.size(), tensor.index + 1));
+    texts[tensor.index] =
+        fmt::format("rand:{}:{}:{}", shape, isa::name(tensor.dtype), tensor.index + 1);
+  }
+  return parseArguments(texts, reporter);
+}
+
+/// Runs in every schedule and says what the runs found: faults of values, and unequal bits.
+class Runs {
+public:
+  Runs(const kilnrt::Program &program, std::span<const HostArray> inputs,
+       kilnrt::RunOptions options, Reporter &reporter)
+      : program(program), inputs(inputs), options(options), reporter(reporter) {}
+
+  void run(std::span<const Schedule> schedules) {
+    auto executable = kilnrt::Executable::prepare(program);
+    if (!executable) {
+      hasFaults = true;
+      return reporter.report(executable.error());
+    }
+    const std::vector<std::string> names = resultNames(program);
+    std::optional<kilnrt::RunResult> first;
+    for (const Schedule &schedule : schedules) {
+      options.schedule = schedule;
+      auto result = executable->run(inputs, options);
+      records.push_back({{"name", scheduleText(schedule)}, {"ok", bool(result)}});
+      if (!result) {
+        reportOnce(result.error());
+        continue;
+      }
+      if (!first) {
+        first = std::move(*result);
+        firstSchedule = schedule;
+        continue;
+      }
+      if (auto equal =
+              compareResults(firstSchedule, first->outputs, schedule, result->outputs, names);
+          !equal) {
+        records.back()["ok"] = false;
+        if (!isUnequal)
+          reporter.report(equal.error());
+        isUnequal = true;
+      }
+    }
+  }
+
+  bool hasFaults = false, isUnequal = false, isLimited = false;
+  ordered_json records = ordered_json::array();
+
+private:
+  /// One fault is found in many schedules, by whichever byte comes first: its rule and the
+  /// instruction, which the first note names, tell faults apart.
+  void reportOnce(const Diagnostic &fault) {
+    (fault.fault == Fault::Limit ? isLimited : hasFaults) = true;
+    if (seen.insert({fault.rule, fault.notes.empty() ? fault.message : fault.notes[0].message})
+            .second)
+      reporter.report(fault);
+  }
+
+  const kilnrt::Program &program;
+  std::span<const HostArray> inputs;
+  kilnrt::RunOptions options;
+  Reporter &reporter;
+  Schedule firstSchedule;
+  std::set<std::pair<std::string, std::string>> seen;
+};
+
+std::vector<Verdict> proofVerdicts(const kilnrt::Proof &proof) {
+  const auto forAll = [&](Answer answer, std::string details) -> std::string {
+    switch (answer) {
+    case Answer::Proven:
+      return "for all schedules: " + details;
+    case Answer::Refuted:
+      return "see the messages";
+    case Answer::NotProven:
+      return proof.reason;
+    case Answer::NotApplicable:
+      return "";
+    }
+    return "";
+  };
+  const auto verdict = [&](std::string name, Answer answer, std::string details) {
+    return Verdict{std::move(name), std::string(answerText(answer)),
+                   forAll(answer, std::move(details))};
+  };
+  return {verdict("races", proof.races,
+                  fmt::format("{} instructions, {} pairs of accesses compared",
+                              proof.stats.instructions, proof.stats.comparisons)),
+          verdict("deadlock", proof.deadlock, "every wait is reached"),
+          verdict("memory", proof.memory, "no tensor is used after another took its bytes")};
+}
+
+std::string graphsOf(const kilnrt::Proof &proof) {
+  std::string out;
+  for (size_t i = 0; i < proof.findings.size(); ++i)
+    if (!proof.findings[i].graph.nodes.empty())
+      out += graphDot(proof.findings[i].graph,
+                      fmt::format("{} {}", kindText(proof.findings[i].kind), i + 1));
+  return out;
+}
+
+void printTable(const CheckOptions &options, const std::vector<Verdict> &verdicts,
+                const Reporter &reporter) {
+  std::string out;
+  for (const Verdict &v : verdicts)
+    out += fmt::format("{:<10} {:<14} {}\n", v.check, v.verdict, v.details);
+  out +=
+      fmt::format("{}: {}\n", options.compile.kernel, reporter.exitCode() == 0 ? "ok" : "not ok");
+  // No spaces at the ends of lines without details.
+  for (size_t at; (at = out.find(" \n")) != std::string::npos;)
+    out.erase(at, 1);
+  fmt::print(options.json == "-" ? stderr : stdout, "{}", out);
+}
+
+void check(const CheckOptions &options, Reporter &reporter, ordered_json &json) {
+  auto warnings = parseWarnings(options.compile.warnings, reporter);
+  auto arguments = parseArguments(options.compile.args, reporter);
+  if (!warnings || !arguments)
+    return;
+  auto program = obtainProgram(options.compile, *warnings, *arguments, reporter);
+  if (!program)
+    return;
+  const bool compiled = !splitKernel(options.compile.kernel).isProgram();
+  if (!compiled && arguments->empty())
+    arguments = randomArguments(*program, reporter);
+  if (!arguments)
+    return;
+  auto inputs = inputsOf(*arguments, compiled, reporter);
+  if (!inputs)
+    return;
+
+  Progress progress("checking " + options.compile.kernel);
+  auto proof = kilnrt::prove(*program);
+  if (!proof)
+    return reporter.report(proof.error());
+  kilnrt::RunOptions runOptions;
+  if (options.maxSteps)
+    runOptions.maxSteps = options.maxSteps;
+  // Who accepts tiles placed over each other wants to see what the chip makes of them.
+  runOptions.checkOverwritten = warnings->isError("M-04") && warnings->isError("M-05");
+  if (!runOptions.checkOverwritten)
+    acceptOverlaps(*proof);
+  for (const kilnrt::Finding &finding : proof->findings)
+    reporter.report(finding.diagnostic);
+
+  const std::vector<Schedule> schedules = schedulesToRun(options, *program);
+  Runs runs(*program, *inputs, runOptions, reporter);
+  runs.run(schedules);
+
+  std::vector<Verdict> verdicts = proofVerdicts(*proof);
+  verdicts.push_back({"values",
+                      runs.hasFaults   ? "refuted"
+                      : runs.isLimited ? "not run"
+                                       : "clean",
+                      runs.hasFaults || runs.isLimited
+                          ? "see the messages"
+                          : "no uninitialised, stale or outside access, no sum onto nothing"});
+  verdicts.push_back({"schedules",
+                      runs.isUnequal                     ? "unequal bits"
+                      : runs.hasFaults || runs.isLimited ? "not equal"
+                      : schedules.size() == 1            ? "one order"
+                                                         : "equal bits",
+                      countedSchedules(schedules)});
+  if (!proof->isProven() && proof->findings.empty())
+    reporter.report(kilnrt::makeError(Fault::Limit, "not proven: " + proof->reason,
+                                      "no race was seen in the schedules that ran"));
+  json["checks"] = ordered_json::array();
+  for (const Verdict &v : verdicts)
+    json["checks"].push_back({{"name", v.check}, {"verdict", v.verdict}, {"details", v.details}});
+  json["findings"] = ordered_json::array();
+  for (const kilnrt::Finding &finding : proof->findings)
+    json["findings"].push_back(findingJson(finding));
+  json["schedules"] = std::move(runs.records);
+  if (!options.graph.empty())
+    if (auto status = writeFile(options.graph, graphsOf(*proof)); !status)
+      reporter.report(status.error());
+  printTable(options, verdicts, reporter);
+}
+
+} // namespace
+
+int checkCommand(const CheckOptions &options, Reporter &reporter) {
+  ordered_json json;
+  json["version"] = 1;
+  json["kernel"] = options.compile.kernel;
+  json["target"] = "trn2";
+  check(options, reporter, json);
+  if (auto status = finishReport(options.json, json, reporter); !status)
+    reporter.report(status.error());
+  return reporter.exitCode();
+}
+
+} // namespace kiln::tool
