@@ -2,6 +2,7 @@
 
 #include "BuildId.h"
 #include "Compiler.h"
+#include "Leftovers.h"
 #include "Plugin.h"
 #include "PluginBuilder.h"
 
@@ -30,9 +31,36 @@ struct OpenedFile {
   std::optional<Plugin> plugin;
 };
 
+/// What the request's observer is told.
+void begin(const CompileRequest &request, const char *what) {
+  if (request.activity)
+    request.activity->begin(what);
+}
+
+/// Builds the kernel file, looking at the request's `stop` all the time.
+std::variant<BuiltPlugin, std::vector<Diagnostic>> buildFile(const CompileRequest &request,
+                                                             const BuildOptions &options) {
+  begin(request, "while the host compiler was building the kernel file");
+  if (!request.activity)
+    return buildPlugin(request.kernelFile, options);
+  auto built = [&] {
+    Heeding guard(*request.activity);
+    return buildPlugin(request.kernelFile, options);
+  }();
+  // Asked between two looks: the build is complete, what comes next would not hear of it.
+  if (request.activity->stop && std::holds_alternative<BuiltPlugin>(built)) {
+    Diagnostic d;
+    d.fault = Fault::Limit;
+    d.message = "the build of the kernel file was stopped";
+    return std::vector{d};
+  }
+  return built;
+}
+
 std::variant<OpenedFile, std::vector<Diagnostic>> openFile(const CompileRequest &request) {
   OpenedFile opened;
   if (request.kernelFile.ends_with(".so")) {
+    begin(request, "while loading the kernel file");
     AuthorRuns guard; // static constructors are the author's code too
     auto loaded = loadPlugin(request.kernelFile, request.kernelFile);
     if (auto *problem = std::get_if<Diagnostic>(&loaded))
@@ -45,11 +73,13 @@ std::variant<OpenedFile, std::vector<Diagnostic>> openFile(const CompileRequest 
   options.includeDir = request.includeDir;
   options.buildId = ownBuildId();
   options.useCache = request.useCache;
+  options.activity = request.activity;
   for (;;) {
-    auto built = buildPlugin(request.kernelFile, options);
+    auto built = buildFile(request, options);
     if (auto *problems = std::get_if<std::vector<Diagnostic>>(&built))
       return std::move(*problems);
     BuiltPlugin &plugin = std::get<BuiltPlugin>(built);
+    begin(request, "while loading the kernel file");
     AuthorRuns guard;
     auto loaded = loadPlugin(plugin.path, request.kernelFile);
     if (auto *found = std::get_if<Plugin>(&loaded)) {
@@ -101,6 +131,7 @@ void compile(const CompileRequest &request, CompileResult &result) {
     return;
   }
   const auto traceOnce = [&] {
+    begin(request, "while tracing the kernel");
     AuthorRuns guard;
     return trace::traceKernel(entry, request.args, options);
   };
@@ -127,6 +158,7 @@ void compile(const CompileRequest &request, CompileResult &result) {
   compiler.compactPlacement = request.compactPlacement;
   compiler.memoryReport = request.memoryReport;
   compiler.syncReport = request.syncReport;
+  compiler.activity = request.activity;
   compileTrace(traced.trace, compiler, result);
   sortBySource(result.diagnostics);
 }
@@ -170,6 +202,8 @@ void kiln_compile(const CompileRequest *request, CompileResult *result) {
 }
 
 void kiln_list(const CompileRequest *request, ListResult *result) { list(*request, *result); }
+
+void kiln_abandon() { abandonBuild(); }
 
 const char *kiln_trace_position() {
   if (!authorRuns)

@@ -13,6 +13,8 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/CrashRecoveryContext.h"
@@ -49,6 +51,20 @@ Level levelOf(Emit emit) {
   }
   return Level::Streams;
 }
+
+/// Says which pass runs.
+class PassNames : public PassInstrumentation {
+public:
+  explicit PassNames(Activity &activity) : activity(activity) {}
+  void runBeforePass(Pass *pass, Operation *) override {
+    // Names of passes are literals. The adaptor that runs the others has none.
+    if (!pass->getArgument().empty())
+      activity.begin("in pass", pass->getArgument().data());
+  }
+
+private:
+  Activity &activity;
+};
 
 /// One compilation, in a context of its own: no state survives it.
 class Compilation {
@@ -88,6 +104,8 @@ private:
   }
 
   void compile() {
+    if (options.activity)
+      options.activity->begin("while compiling");
     if (!fitsHbm())
       return;
     phase = "the warnings";
@@ -116,6 +134,8 @@ private:
       return;
     }
     addReports(manager, options, result);
+    if (options.activity)
+      manager.addInstrumentation(std::make_unique<PassNames>(*options.activity));
     phase = "the pass pipeline";
     if (failed(manager.run(*module))) {
       if (!hasError())
@@ -127,6 +147,8 @@ private:
       return;
     }
     phase = "encoding";
+    if (options.activity)
+      options.activity->begin("while encoding the program");
     auto kernel = *module->getOps<nisa::KernelOp>().begin();
     kilnrt::Program program = encode(kernel);
     if (auto status = kilnrt::verify(program); !status) {

@@ -3,6 +3,7 @@
 #include "PluginBuilder.h"
 
 #include "HostMessages.h"
+#include "Leftovers.h"
 #include "Process.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -150,6 +151,14 @@ std::string firstLines(const std::string &text, unsigned limit) {
 std::vector<Diagnostic> compileFailure(const std::string &source, const std::string &includeDir,
                                        const std::string &compiler, const ProcessResult &run) {
   constexpr unsigned kShownLines = 40;
+  const std::string program = fs::path(compiler).filename().string();
+  if (run.stopped) {
+    Diagnostic d =
+        buildError("the build of the kernel file by " + program + " was stopped", "", source);
+    d.rule = "";
+    d.fault = Fault::Limit;
+    return {d};
+  }
   if (!run.started)
     return {buildError("the host compiler '" + compiler + "' could not be started: " + run.errors,
                        "set CXX to a C++20 compiler", source)};
@@ -159,9 +168,7 @@ std::vector<Diagnostic> compileFailure(const std::string &source, const std::str
   Diagnostic d =
       buildError("the host compiler rejects the kernel file",
                  "the messages above are " + compiler + "'s; a kernel file is C++20", source);
-  d.notes.push_back({"what " + fs::path(compiler).filename().string() + " says:\n" +
-                         firstLines(run.errors, kShownLines),
-                     {}});
+  d.notes.push_back({"what " + program + " says:\n" + firstLines(run.errors, kShownLines), {}});
   messages.known.push_back(std::move(d));
   return std::move(messages.known);
 }
@@ -173,6 +180,7 @@ BuiltPlugin::~BuiltPlugin() {
     return;
   std::error_code ignored;
   fs::remove_all(temporaryDir, ignored);
+  forgetBuild(temporaryDir);
 }
 
 std::variant<BuiltPlugin, std::vector<Diagnostic>> buildPlugin(const std::string &source,
@@ -185,9 +193,10 @@ std::variant<BuiltPlugin, std::vector<Diagnostic>> buildPlugin(const std::string
   std::vector<std::string> compiler = chooseCompiler(options.hostCompiler);
   if (compiler.empty())
     return std::vector{noCompiler(options.hostCompiler)};
-  const auto runCompiler = [&compiler](std::vector<std::string> arguments) {
+  const std::atomic<bool> *stop = options.activity ? &options.activity->stop : nullptr;
+  const auto runCompiler = [&compiler, stop](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), compiler.begin(), compiler.end());
-    return runProcess(arguments);
+    return runProcess(arguments, stop);
   };
   ProcessResult version = runCompiler({"--version"});
   if (!version.started || version.exitCode != 0)
@@ -215,6 +224,7 @@ std::variant<BuiltPlugin, std::vector<Diagnostic>> buildPlugin(const std::string
     return std::vector{
         buildError("cannot make a folder for the build: " + std::string(std::strerror(errno)),
                    "check TMPDIR, or set KILN_CACHE_DIR to a writable folder", "")};
+  rememberBuild(workspace, workspace + "/kernel.so");
   BuiltPlugin result(workspace + "/kernel.so", workspace, /*fromCache=*/false);
   result.cacheProblem = cacheProblem;
   std::vector<std::string> compile = flags;

@@ -9,6 +9,7 @@
 #ifndef KILN_LIB_DRIVER_PLUGINBUILDER_H
 #define KILN_LIB_DRIVER_PLUGINBUILDER_H
 
+#include "kiln/Driver/Activity.h"
 #include "kiln/ISA/Diagnostic.h"
 
 #include <string>
@@ -21,7 +22,8 @@ struct BuildOptions {
   std::string includeDir;   ///< folder that holds nl/nl.h
   std::string buildId;      ///< identity of this libkiln
   bool useCache = true;
-  bool rebuild = false; ///< replace what the cache has: it could not be loaded
+  Activity *activity = nullptr; ///< who may stop it; null: nobody
+  bool rebuild = false;         ///< replace what the cache has: it could not be loaded
 };
 
 /// A shared object on disk. A temporary one is removed with this object.
@@ -46,7 +48,7 @@ private:
 
 /// Builds `source`, or finds the earlier build of the same text with the same
 /// compiler, flags and libkiln. What the host compiler says about a mistake of the language is
-/// given in its terms.
+/// given in its terms. A build that was told to stop is an error of class Limit.
 std::variant<BuiltPlugin, std::vector<Diagnostic>> buildPlugin(const std::string &source,
                                                                const BuildOptions &options);
 

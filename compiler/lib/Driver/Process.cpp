@@ -2,8 +2,12 @@
 
 #include "Process.h"
 
+#include "Leftovers.h"
+
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
@@ -25,36 +29,91 @@ std::string searchPath() {
   return path && *path ? std::string(path) + ":" + kSystemPath : kSystemPath;
 }
 
-/// Reads both pipes until each is closed, so that neither side blocks on a full
-/// pipe.
-void drain(std::array<int, 2> fds, std::array<std::string *, 2> texts) {
-  std::array<pollfd, 2> polls{{{fds[0], POLLIN, 0}, {fds[1], POLLIN, 0}}};
-  int open = 2;
-  std::array<char, 65536> buffer;
-  while (open > 0) {
-    if (poll(polls.data(), polls.size(), -1) < 0) {
-      if (errno == EINTR)
-        continue;
-      break;
+/// A program that was started in a process group of its own, and the pipes it writes to.
+class Child {
+public:
+  Child(pid_t pid, std::array<int, 2> fds, const std::atomic<bool> *stop)
+      : pid(pid), stop(stop), polls{{{fds[0], POLLIN, 0}, {fds[1], POLLIN, 0}}} {
+    setCompilerGroup(pid);
+  }
+  ~Child() { setCompilerGroup(0); }
+  Child(const Child &) = delete;
+  Child &operator=(const Child &) = delete;
+
+  /// Reads both pipes until each is closed, so that neither side blocks on a full one, then waits
+  /// for the end.
+  void finish(ProcessResult &result) {
+    drain({&result.output, &result.errors});
+    int status = 0;
+    for (;;) {
+      const pid_t ended = waitpid(pid, &status, stop ? WNOHANG : 0);
+      if (ended == pid || (ended < 0 && errno != EINTR))
+        break;
+      if (ended == 0 && !endIfAsked())
+        poll(nullptr, 0, kLook);
     }
-    for (size_t i = 0; i < polls.size(); ++i) {
-      if (polls[i].fd < 0 || !polls[i].revents)
-        continue;
-      ssize_t n = read(polls[i].fd, buffer.data(), buffer.size());
-      if (n > 0)
-        texts[i]->append(buffer.data(), size_t(n));
-      else if (n == 0 || errno != EINTR) {
-        close(polls[i].fd);
-        polls[i].fd = -1;
-        --open;
+    result.exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    result.stopped = deadline.has_value();
+  }
+
+private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr int kLook = 20; ///< ms between two looks at `stop`
+  static constexpr std::chrono::milliseconds kPatience{500};
+
+  void drain(std::array<std::string *, 2> texts) {
+    std::array<char, 65536> buffer;
+    while (polls[0].fd >= 0 || polls[1].fd >= 0) {
+      if (endIfAsked())
+        break; // a process that left the group may hold the pipes
+      if (poll(polls.data(), polls.size(), stop ? kLook : -1) < 0) {
+        if (errno == EINTR)
+          continue;
+        break;
+      }
+      for (size_t i = 0; i < polls.size(); ++i) {
+        if (polls[i].fd < 0 || !polls[i].revents)
+          continue;
+        const ssize_t n = read(polls[i].fd, buffer.data(), buffer.size());
+        if (n > 0)
+          texts[i]->append(buffer.data(), size_t(n));
+        else if (n == 0 || errno != EINTR)
+          closePipe(polls[i]);
       }
     }
+    for (pollfd &pipe : polls)
+      closePipe(pipe);
   }
-}
+
+  static void closePipe(pollfd &pipe) {
+    if (pipe.fd >= 0)
+      close(pipe.fd);
+    pipe.fd = -1;
+  }
+
+  /// Tells the group to end when `stop` is set. True once it was made to, after its patience.
+  bool endIfAsked() {
+    if (!stop || !*stop)
+      return false;
+    if (!deadline) {
+      deadline = Clock::now() + kPatience;
+      kill(-pid, SIGTERM);
+    }
+    if (Clock::now() < *deadline)
+      return false;
+    kill(-pid, SIGKILL);
+    return true;
+  }
+
+  pid_t pid;
+  const std::atomic<bool> *stop;
+  std::array<pollfd, 2> polls;
+  std::optional<Clock::time_point> deadline; ///< set when it was told to end
+};
 
 } // namespace
 
-ProcessResult runProcess(const std::vector<std::string> &arguments) {
+ProcessResult runProcess(const std::vector<std::string> &arguments, const std::atomic<bool> *stop) {
   ProcessResult result;
   int out[2], err[2];
   if (pipe2(out, O_CLOEXEC) || pipe2(err, O_CLOEXEC)) {
@@ -83,8 +142,14 @@ ProcessResult runProcess(const std::vector<std::string> &arguments) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out[1], 1);
   posix_spawn_file_actions_adddup2(&actions, err[1], 2);
+  // A group of its own: a compiler driver has children, which end with it.
+  posix_spawnattr_t attributes;
+  posix_spawnattr_init(&attributes);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
+  posix_spawnattr_setpgroup(&attributes, 0);
   pid_t pid = 0;
-  int problem = posix_spawn(&pid, argv[0], &actions, nullptr, argv.data(), env.data());
+  int problem = posix_spawn(&pid, argv[0], &actions, &attributes, argv.data(), env.data());
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   close(out[1]);
   close(err[1]);
@@ -95,11 +160,7 @@ ProcessResult runProcess(const std::vector<std::string> &arguments) {
     return result;
   }
   result.started = true;
-  drain({out[0], err[0]}, {&result.output, &result.errors});
-  int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-    ;
-  result.exitCode = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  Child(pid, {out[0], err[0]}, stop).finish(result);
   return result;
 }
 

@@ -14,7 +14,9 @@
 
 #include "mlir/Pass/PassRegistry.h"
 
+#include <chrono>
 #include <functional>
+#include <thread>
 
 using namespace mlir;
 
@@ -31,6 +33,16 @@ struct FaultPass : PassWrapper<FaultPass, OperationPass<nisa::KernelOp>> {
   void runOnOperation() override {
     getOperation().emitError("internal fault: this pass fails on purpose");
     signalPassFailure();
+  }
+};
+
+/// Never ends. Only the test of stop requests asks for it.
+struct HangPass : PassWrapper<HangPass, OperationPass<nisa::KernelOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(HangPass)
+  StringRef getArgument() const override { return "kiln-test-hang"; }
+  void runOnOperation() override {
+    for (;;)
+      std::this_thread::sleep_for(std::chrono::hours(1));
   }
 };
 
@@ -80,6 +92,8 @@ const std::vector<Step> &steps() {
 void add(OpPassManager &manager, const Step &step, const PipelineOptions &options) {
   if (options.testFault == step.name)
     manager.addNestedPass<nisa::KernelOp>(std::make_unique<FaultPass>());
+  if (options.testFault == "hang:" + std::string(step.name))
+    manager.addNestedPass<nisa::KernelOp>(std::make_unique<HangPass>());
   manager.addNestedPass<nisa::KernelOp>(step.create(options));
 }
 

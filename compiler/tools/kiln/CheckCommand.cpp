@@ -11,6 +11,7 @@
 #include "Proving.h"
 #include "ResultText.h"
 #include "Schedules.h"
+#include "StopSignals.h"
 
 #include <fmt/format.h>
 
@@ -96,6 +97,8 @@ public:
       records.push_back({{"name", scheduleText(schedule)}, {"ok", bool(result)}});
       if (!result) {
         reportOnce(result.error());
+        if (*options.stop)
+          return;
         continue;
       }
       if (!first) {
@@ -124,7 +127,7 @@ private:
     (fault.fault == Fault::Limit ? isLimited : hasFaults) = true;
     if (seen.insert({fault.rule, fault.notes.empty() ? fault.message : fault.notes[0].message})
             .second)
-      reporter.report(fault);
+      reporter.report(naming({fault}));
   }
 
   const kilnrt::Program &program;
@@ -200,10 +203,12 @@ void check(const CheckOptions &options, Reporter &reporter, ordered_json &json) 
     return;
 
   Progress progress("checking " + options.compile.kernel);
+  activity().begin("while proving the program");
   auto proof = kilnrt::prove(*program);
   if (!proof)
     return reporter.report(proof.error());
   kilnrt::RunOptions runOptions;
+  runOptions.stop = &activity().stop;
   if (options.maxSteps)
     runOptions.maxSteps = options.maxSteps;
   // Who accepts tiles placed over each other wants to see what the chip makes of them.
@@ -215,7 +220,13 @@ void check(const CheckOptions &options, Reporter &reporter, ordered_json &json) 
 
   const std::vector<Schedule> schedules = schedulesToRun(options, *program);
   Runs runs(*program, *inputs, runOptions, reporter);
-  runs.run(schedules);
+  {
+    activity().begin("while running the program");
+    driver::Heeding guard(activity());
+    runs.run(schedules);
+  }
+  if (isStopped(reporter))
+    return;
 
   std::vector<Verdict> verdicts = proofVerdicts(*proof);
   verdicts.push_back({"values",

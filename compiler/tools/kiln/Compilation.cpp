@@ -5,6 +5,7 @@
 #include "CompilerLibrary.h"
 #include "CrashHandler.h"
 #include "Progress.h"
+#include "StopSignals.h"
 #include "kilnrt/HostData/File.h"
 
 #include <cerrno>
@@ -141,15 +142,16 @@ std::optional<driver::CompileResult> compile(const CompileOptions &options,
   request.compactPlacement = options.placement == "compact";
   request.memoryReport = reportForm(options.memoryReport);
   request.syncReport = reportForm(options.syncReport);
+  request.activity = &activity();
 
   driver::CompileResult result;
   {
     Progress progress("compiling " + options.kernel);
     KernelOutput output;
-    CrashHandler handler(library->tracePosition, reporter.isJson());
+    CrashHandler handler(*library);
     library->compile(&request, &result);
   }
-  reporter.report(result.diagnostics);
+  reporter.report(naming(std::move(result.diagnostics)));
   writeReport(options.memoryReport, result.memoryReport, reporter);
   writeReport(options.syncReport, result.syncReport, reporter);
   if (!result.ok)

@@ -38,7 +38,8 @@ kilnrt::Expected<CompilerLibrary> loadCompiler() {
   library.list = reinterpret_cast<decltype(&kiln_list)>(dlsym(handle, "kiln_list"));
   library.tracePosition =
       reinterpret_cast<decltype(&kiln_trace_position)>(dlsym(handle, "kiln_trace_position"));
-  if (!buildId || !library.compile || !library.list || !library.tracePosition)
+  library.abandon = reinterpret_cast<decltype(&kiln_abandon)>(dlsym(handle, "kiln_abandon"));
+  if (!buildId || !library.compile || !library.list || !library.tracePosition || !library.abandon)
     return broken("'" + path.string() + "' is not a Kiln compiler library");
   if (std::strcmp(buildId(), KILN_BUILD_ID) != 0)
     return broken("'" + path.string() + "' is of build " + buildId() + ", this kiln of " +

@@ -13,6 +13,7 @@ struct CompilerLibrary {
   decltype(&kiln_compile) compile = nullptr;
   decltype(&kiln_list) list = nullptr;
   decltype(&kiln_trace_position) tracePosition = nullptr;
+  decltype(&kiln_abandon) abandon = nullptr;
 };
 
 /// Loads ../lib/libkiln.so beside this program, once; it stays loaded. Refuses

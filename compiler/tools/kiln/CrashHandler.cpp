@@ -2,10 +2,11 @@
 
 #include "CrashHandler.h"
 
+#include "SignalMessage.h"
+
 #include <array>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
 #include <unistd.h>
 
 namespace kiln::tool {
@@ -13,18 +14,11 @@ namespace {
 
 constexpr std::array kSignals = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-const char *(*position)() = nullptr;
-bool asJson = false;
 std::array<struct sigaction, kSignals.size()> before;
 /// A kernel that recurses without end has no stack left to handle its own fault
 /// on.
 alignas(16) std::array<char, 65536> handlerStack;
 stack_t stackBefore;
-
-/// Only write() and _exit(): nothing else is safe in here.
-void say(const char *text) {
-  [[maybe_unused]] ssize_t ignored = write(STDERR_FILENO, text, std::strlen(text));
-}
 
 const char *signalName(int number) {
   switch (number) {
@@ -41,71 +35,50 @@ const char *signalName(int number) {
   }
 }
 
-/// One message, as text or as the record `--diagnostics=json` promises.
-void report(const char *at, const char *rule, const char *what, const char *how, const char *help) {
-  if (asJson) {
-    say("{\"severity\":\"error\",\"rule\":\"");
-    say(rule);
-    say("\",\"message\":\"");
-    say(what);
-    say(how);
-    say("\",\"help\":\"");
-    say(help);
-    say("\",\"fault\":\"");
-    say(*rule ? "user" : "internal");
-    say("\",\"place\":[");
-    if (const char *colon = std::strrchr(at, ':')) {
-      say("{\"file\":\"");
-      [[maybe_unused]] ssize_t ignored = write(STDERR_FILENO, at, size_t(colon - at));
-      say("\",\"line\":");
-      say(colon + 1);
-      say("}");
-    }
-    say("],\"notes\":[]}\n");
-    return;
-  }
-  say(*at ? at : "kiln");
-  say(": error");
-  if (*rule) {
-    say("[");
-    say(rule);
-    say("]");
-  }
-  say(": ");
-  say(what);
-  say(how);
-  say("\nhelp: ");
-  say(help);
-  say("\n");
-}
-
 void onSignal(int number) {
-  if (const char *at = position ? position() : nullptr) {
-    report(at, "X-07", "the kernel's own C++ crashed with ", signalName(number),
-           "the line is the last one that reached Kiln; run the kernel's code under a debugger");
-    _exit(1);
+  SignalMessage message;
+  if (const char *at = signalContext.tracePosition()) {
+    message.at = at;
+    message.rule = "X-07";
+    message.fault = "user";
+    message.parts[0] = "the kernel's own C++ crashed with ";
+    message.parts[1] = signalName(number);
+    message.help =
+        "the line is the last one that reached Kiln; run the kernel's code under a debugger";
+    writeMessage(message);
+    endProcess(1);
   }
-  report("", "", "internal fault: ", signalName(number),
-         "this is a fault of Kiln; please report it with the command line and the kernel file");
-  _exit(70);
+  message.fault = "internal";
+  message.parts[0] = "internal fault: ";
+  message.parts[1] = signalName(number);
+  message.help =
+      "this is a fault of Kiln; please report it with the command line and the kernel file";
+  writeMessage(message);
+  endProcess(70);
 }
 
 /// A kernel that calls exit() would end the tool as if all were done and right.
 void onExit() {
-  if (const char *at = position ? position() : nullptr) {
-    report(at, "X-07", "the kernel's own C++ ended the process", "",
-           "return from the kernel function; nl::require stops a kernel with a message");
-    _exit(1);
-  }
+  const char *at = signalContext.tracePosition ? signalContext.tracePosition() : nullptr;
+  if (!at)
+    return;
+  SignalMessage message;
+  message.at = at;
+  message.rule = "X-07";
+  message.fault = "user";
+  message.parts[0] = "the kernel's own C++ ended the process";
+  message.help = "return from the kernel function; nl::require stops a kernel with a message";
+  writeMessage(message);
+  endProcess(1);
 }
 
 } // namespace
 
-CrashHandler::CrashHandler(const char *(*tracePosition)(), bool json) {
+CrashHandler::CrashHandler(const CompilerLibrary &library) {
   static const int registered = std::atexit(onExit);
   (void)registered;
-  position = tracePosition;
-  asJson = json;
+  signalContext.tracePosition = library.tracePosition;
+  signalContext.abandon = library.abandon;
   stack_t own{};
   own.ss_sp = handlerStack.data();
   own.ss_size = handlerStack.size();
@@ -122,7 +95,7 @@ CrashHandler::~CrashHandler() {
   for (size_t i = 0; i < kSignals.size(); ++i)
     sigaction(kSignals[i], &before[i], nullptr);
   sigaltstack(&stackBefore, nullptr);
-  position = nullptr;
+  signalContext.tracePosition = nullptr;
 }
 
 } // namespace kiln::tool

@@ -3,6 +3,8 @@
 #ifndef KILN_TOOLS_KILN_CRASHHANDLER_H
 #define KILN_TOOLS_KILN_CRASHHANDLER_H
 
+#include "CompilerLibrary.h"
+
 namespace kiln::tool {
 
 /// While it lives, a fatal signal ends the process with a message instead of a
@@ -11,8 +13,7 @@ namespace kiln::tool {
 /// Kiln's own (exit 70).
 class CrashHandler {
 public:
-  /// `tracePosition` is libkiln's kiln_trace_position; `json` is the form of the message.
-  CrashHandler(const char *(*tracePosition)(), bool json);
+  explicit CrashHandler(const CompilerLibrary &library);
   ~CrashHandler();
   CrashHandler(const CrashHandler &) = delete;
   CrashHandler &operator=(const CrashHandler &) = delete;

@@ -4,6 +4,7 @@
 #include "Compilation.h"
 #include "CompilerLibrary.h"
 #include "CrashHandler.h"
+#include "StopSignals.h"
 #include "kilnrt/Program.h"
 
 #include <fmt/format.h>
@@ -75,12 +76,13 @@ int listCommand(const std::string &file, const CompileOptions &options, Reporter
   request.useCache = !options.noCache;
   request.hostCompiler = options.hostCompiler;
   request.includeDir = includeFolder();
+  request.activity = &activity();
   driver::ListResult result;
   {
-    CrashHandler handler(library->tracePosition, reporter.isJson());
+    CrashHandler handler(*library);
     library->list(&request, &result);
   }
-  reporter.report(result.diagnostics);
+  reporter.report(naming(std::move(result.diagnostics)));
   std::string text;
   for (const driver::KernelInfo &kernel : result.kernels)
     text += fmt::format("{}({})  {}:{}\n", kernel.name, fmt::join(kernel.parameters, ", "),

@@ -3,6 +3,7 @@
 #include "Progress.h"
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <unistd.h>
 
@@ -14,6 +15,10 @@ Progress::Progress(std::string text) : what(std::move(text)) {
 }
 
 void Progress::show() {
+  // Signals are for the thread that works: what it is at is known there.
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, nullptr);
   using namespace std::chrono_literals;
   std::unique_lock lock(mutex);
   bool shown = false;

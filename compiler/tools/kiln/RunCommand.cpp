@@ -6,6 +6,7 @@
 #include "Proving.h"
 #include "ResultText.h"
 #include "Schedules.h"
+#include "StopSignals.h"
 #include "kilnrt/HostData/Compare.h"
 #include "kilnrt/HostData/Npy.h"
 
@@ -88,6 +89,7 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
   if (auto status = checkScheduleName(options.schedule); !status)
     return reporter.report(status.error());
   auto warnings = parseWarnings(options.compile.warnings, reporter);
+  activity().begin("while reading the arguments");
   auto arguments = parseArguments(options.compile.args, reporter);
   if (!warnings || !arguments)
     return;
@@ -103,6 +105,7 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
   auto program = obtainProgram(options.compile, *warnings, *arguments, reporter);
   if (!program)
     return;
+  activity().begin("while making the arguments");
   bool compiled = !splitKernel(options.compile.kernel).isProgram();
   auto inputs = inputsOf(*arguments, compiled, reporter);
   if (!inputs)
@@ -123,18 +126,25 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
   auto schedules = schedulesOf(options.schedule, *program);
   if (!schedules)
     return reporter.report(schedules.error());
+  activity().begin("while proving the program");
   if (options.proof && !proveBeforeRun(*program, runOptions.checkOverwritten, reporter))
     return;
+  activity().begin("while preparing the program");
   auto executable = kilnrt::Executable::prepare(*program);
   if (!executable)
     return reporter.report(executable.error());
   kilnrt::Expected<kilnrt::RunResult> result = kilnrt::RunResult();
   {
+    activity().begin("while running the program");
+    driver::Heeding guard(activity());
     Progress progress("running " + options.compile.kernel);
+    runOptions.stop = &activity().stop;
     result = runSchedules(*executable, *inputs, runOptions, *schedules, names);
   }
   if (!result)
-    return reporter.report(result.error());
+    return reporter.report(naming({result.error()}));
+  if (isStopped(reporter))
+    return;
   for (Diagnostic d : result->warnings)
     if (warnings->apply(d))
       reporter.report(d);
@@ -142,7 +152,14 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
   for (const kilnrt::Schedule &schedule : *schedules)
     json["schedules"].push_back(scheduleText(schedule));
   json["stats"] = {{"instructions", result->stats.instructions}, {"steps", result->stats.steps}};
-  writeOutputs(options, names, result->outputs, reporter, json);
+  activity().begin("while writing the results");
+  {
+    driver::Heeding guard(activity()); // no file shall be left half replaced
+    writeOutputs(options, names, result->outputs, reporter, json);
+  }
+  if (isStopped(reporter))
+    return;
+  activity().begin("while comparing with the reference");
   if (reference && !result->outputs.empty())
     checkResult(options, result->outputs.front(), *reference, reporter, json);
   if (auto status = writeFile("-", ""); !status) // flushes the summary

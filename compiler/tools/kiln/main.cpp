@@ -6,6 +6,8 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "Commands.h"
+#include "SignalMessage.h"
+#include "StopSignals.h"
 
 #include <CLI/CLI.hpp>
 
@@ -23,7 +25,7 @@ constexpr const char *kFooter =
     "scalar; SHAPE is 512x256\n"
     "Exit    0 done  1 kernel or input at fault  2 wrong command line  3 --check or a "
     "check of the executor failed\n"
-    "        4 a limit was reached  70 fault of Kiln\n"
+    "        4 a limit was reached  70 fault of Kiln  130, 143 stopped by Ctrl-C or SIGTERM\n"
     "Example kiln run examples/03_matmul.cpp:matmul_blocked "
     "rand:256x128:bf16:1 rand:256x512:bf16:2 -o c.npy\n"
     "Running a .cpp builds and runs native code: run only kernels you trust.";
@@ -156,5 +158,10 @@ int main(int argc, char **argv) {
     return app.exit(e) == 0 ? 0 : exitCodeOf(kiln::Fault::Usage);
   }
   Reporter reporter(stderr, diagnostics == "json");
-  return action(reporter);
+  signalContext.asJson = reporter.isJson();
+  activity().begin("in command", app.get_subcommands().front()->get_name().c_str());
+  handleStopSignals();
+  const int exitCode = action(reporter);
+  isStopped(reporter);
+  return exitCodeAfterSignals(exitCode);
 }

@@ -14,6 +14,7 @@
 #include "kilnrt/Program.h"
 #include "kilnrt/Schedule.h"
 
+#include <atomic>
 #include <memory>
 
 namespace kilnrt {
@@ -26,6 +27,9 @@ struct RunOptions {
   /// too. Off: such a read sees what the chip would see. Means nothing without
   /// checkUninitialised.
   bool checkOverwritten = true;
+  /// Any thread or signal handler may set it: the run ends before its next step with Fault::Limit
+  /// and says where each stream stood. Null: nobody stops it. Outlives the run.
+  const std::atomic<bool> *stop = nullptr;
 };
 
 struct RunStats {

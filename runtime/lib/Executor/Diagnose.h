@@ -44,6 +44,9 @@ Diagnostic deadlock(const Image &image, const Positions &next,
 /// The step limit was reached.
 Diagnostic stepLimit(const Image &image, const Positions &next, uint64_t maxSteps);
 
+/// The run was asked to stop after so many steps.
+Diagnostic stopped(const Image &image, const Positions &next, uint64_t steps);
+
 /// Tells how to see the fault again; no text in program order.
 void addSchedule(Diagnostic &diagnostic, const Schedule &schedule);
 

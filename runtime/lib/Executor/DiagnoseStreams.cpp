@@ -117,3 +117,29 @@ Diagnostic kilnrt::stepLimit(const Image &image, const Positions &next, uint64_t
   }
   return d;
 }
+
+// Its place is what comes next in program order: where a run in that order stood.
+Diagnostic kilnrt::stopped(const Image &image, const Positions &next, uint64_t steps) {
+  Diagnostic d = makeError(Fault::Limit, "the run was stopped after " + std::to_string(steps) +
+                                             (steps == 1 ? " step" : " steps"));
+  const Operation *first = nullptr;
+  for (size_t s = 0; s < kEngineSlots; ++s) {
+    const std::vector<Operation> &stream = image.streams[s];
+    if (stream.empty())
+      continue;
+    const std::string name = streamName(stream.front());
+    if (next[s] == stream.size()) {
+      d.notes.push_back({name + " has come to its end", {}});
+      continue;
+    }
+    const Operation &op = stream[next[s]];
+    if (!first || op.order < first->order)
+      first = &op;
+    d.notes.push_back({name + " stood at instruction " + std::to_string(op.index) + " of " +
+                           std::to_string(stream.size()) + ", " + std::string(op.desc().mnemonic),
+                       image.info.chain(op.location)});
+  }
+  if (first)
+    d.place = image.info.chain(first->location);
+  return d;
+}

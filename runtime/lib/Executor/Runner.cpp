@@ -12,6 +12,8 @@ using isa::machine;
 Status Runner::countStep() {
   if (stats.steps >= options.maxSteps)
     return stepLimit(image, agents.next, options.maxSteps);
+  if (options.stop && options.stop->load(std::memory_order_relaxed))
+    return stopped(image, agents.next, stats.steps);
   ++stats.steps;
   return Status::ok();
 }

@@ -1,13 +1,14 @@
 //===- CompileApi.h - what the kiln tool asks of libkiln --------------------------------------===//
 //
 // The tool starts without LLVM and loads libkiln only when something is compiled; both come from
-// one build, so the border is plain C++ structs behind three C symbols. No MLIR type crosses it.
+// one build, so the border is plain C++ structs behind a few C symbols. No MLIR type crosses it.
 //
 //===------------------------------------------------------------------------------------------===//
 
 #ifndef KILN_DRIVER_COMPILEAPI_H
 #define KILN_DRIVER_COMPILEAPI_H
 
+#include "kiln/Driver/Activity.h"
 #include "kiln/ISA/Diagnostic.h"
 #include "kiln/ISA/Types.h"
 #include "kiln/ISA/Warnings.h"
@@ -51,6 +52,8 @@ struct CompileRequest {
   bool compactPlacement = false; ///< the smallest peak instead of the deepest rotation
   ReportForm memoryReport = ReportForm::None;
   ReportForm syncReport = ReportForm::None;
+  /// Kept up to date, and looked at where it can be; null: nobody wants to know. Outlives the call.
+  Activity *activity = nullptr;
 };
 
 struct KernelInfo {
@@ -85,6 +88,9 @@ void kiln_compile(const kiln::driver::CompileRequest *request, kiln::driver::Com
 /// The line the kernel's own C++ reached last, as "file.cpp:12", or null when no kernel is being
 /// traced. For a signal handler: it only reads.
 const char *kiln_trace_position();
+/// Ends the host compiler and removes the files of a build that is not in the cache. For a signal
+/// handler that ends the process.
+void kiln_abandon();
 void kiln_list(const kiln::driver::CompileRequest *request, kiln::driver::ListResult *result);
 }
 
