@@ -158,8 +158,9 @@ bool Order::computeClocks(bool isPatient) {
         holds &= settle(semaphore, rank, clock[semaphore.agent], isPatient);
       if (!semaphore.hasOneStream) {
         uint32_t *join = semaphore.joins.data() + size_t(rank) * width;
-        for (uint32_t a = 0; a < width; ++a)
-          join[a] = std::max(clock[a], rank > 0 ? join[a - width] : 0);
+        std::copy(clock.begin(), clock.end(), join);
+        for (uint32_t a = 0; rank > 0 && a < width; ++a)
+          join[a] = std::max(join[a], (join - width)[a]);
         if (!event.isTransfer)
           join[size_t(event.engine)] = std::max(join[size_t(event.engine)], ordinal);
       }
