@@ -235,8 +235,9 @@ void AccessLog::startEpoch(size_t number) {
 bool AccessLog::covers(const LoggedAccess &access, const LoggedAccess &old,
                        const Rect &cell) const {
   // A write was compared with all it covers, and what one agent read before is complete when it
-  // has read again.
-  if (!access.touch->writes && (old.touch->writes || old.stamp.agent != access.stamp.agent))
+  // has read again. Before in its own order, that is: a stream may differ from the program.
+  if (!access.touch->writes && (old.touch->writes || old.stamp.agent != access.stamp.agent ||
+                                old.stamp.ordinal > access.stamp.ordinal))
     return false;
   const Rect &outer = access.rect, &inner = old.rect;
   const bool isInside = std::max(inner.rowLo, cell.rowLo) >= outer.rowLo &&
