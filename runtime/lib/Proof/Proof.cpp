@@ -71,8 +71,9 @@ private:
   size_t epoch = 0;
   uint64_t work = 0; ///< of the held runs of earlier epochs
   std::vector<std::unique_ptr<Order>> orders;
-  std::vector<std::vector<EventId>> sequence; ///< the events of each epoch in program order
-  std::set<std::pair<EventId, EventId>> reported;
+  std::vector<std::vector<EventId>> sequence;    ///< the events of each epoch in program order
+  std::set<std::pair<EventId, EventId>> decided; ///< pairs that share bytes
+  std::set<std::pair<EventId, EventId>> raced;   ///< those of them that are findings
 };
 
 } // namespace
@@ -127,7 +128,7 @@ static Motion motionBetween(const Events &events, size_t epoch, const Touch &a, 
 }
 
 void Prover::checkPair(HeldRun &held, const LoggedAccess &earlier, const LoggedAccess &later) {
-  if (isFull() || reported.contains({earlier.event, later.event}))
+  if (isFull() || decided.contains({earlier.event, later.event}))
     return;
   SharedBytes shared;
   const Motion motion = motionBetween(events, epoch, *earlier.touch, *later.touch);
@@ -143,11 +144,12 @@ void Prover::checkPair(HeldRun &held, const LoggedAccess &earlier, const LoggedA
   if (work + held.work() > options.maxWork)
     return giveUp(proof.races, "too many pairs of accesses need a run of their own");
   ++proof.stats.pairsDecided;
-  reported.insert({earlier.event, later.event});
+  decided.insert({earlier.event, later.event});
   if (!held.mayStart(later.event, earlier.event))
     return;
   const bool isReversed = !held.mayStart(earlier.event, later.event);
   proof.races = Answer::Refuted;
+  raced.insert({earlier.event, later.event});
   proof.findings.push_back(Witness(events, events.epochs[epoch], *orders[epoch])
                                .race(earlier, later, shared, isReversed));
 }
@@ -178,18 +180,28 @@ void Prover::findRaces() {
 
 void Prover::findReuse() {
   std::set<std::tuple<bool, uint32_t, uint32_t>> seen; // one report a pair of tensors
+  std::unique_ptr<HeldRun> held;
+  size_t heldEpoch = 0;
   ReuseWalk walk(events, orders, sequence, [&](const ReuseFault &fault) {
-    if (isFull() || !seen.insert({fault.isOverlap, fault.oldTensor, fault.newTensor}).second)
+    const std::tuple key{fault.isOverlap, fault.oldTensor, fault.newTensor};
+    if (isFull() || seen.contains(key))
       return;
     if (!fault.isOverlap) {
-      if (reported.contains({fault.earlier, fault.later}))
-        return;
-      HeldRun held(events, events.epochs[fault.epoch]);
+      if (!held || heldEpoch != fault.epoch) {
+        work += held ? held->work() : 0;
+        held = std::make_unique<HeldRun>(events, events.epochs[fault.epoch]);
+        heldEpoch = fault.epoch;
+      }
+      if (work + held->work() > options.maxWork)
+        return giveUp(proof.memory, "too many pairs of tensors need a run of their own");
       ++proof.stats.pairsDecided;
-      if (!held.mayStart(fault.later, fault.earlier))
+      if (!held->mayStart(fault.later, fault.earlier))
         return;
     }
     proof.memory = Answer::Refuted;
+    if (!fault.isOverlap && raced.contains({fault.earlier, fault.later}))
+      return; // told already, with the bytes
+    seen.insert(key);
     proof.findings.push_back(
         Witness(events, events.epochs[fault.epoch], *orders[fault.epoch]).reuse(fault));
   });

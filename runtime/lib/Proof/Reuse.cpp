@@ -73,6 +73,10 @@ void ReuseWalk::runEpoch(size_t index) {
       for (const Touch &touch : events.touchesOf(events.events[id]))
         if (touch.writes == writes && touch.place.block < granules.size())
           access(touch, id);
+    // Afterwards: as the last use of a tensor that it ends, the event would hide the one before.
+    for (const Touch &touch : events.touchesOf(events.events[id]))
+      if (touch.place.block < granules.size())
+        noteUse(touch, id);
   }
 }
 
@@ -83,7 +87,7 @@ ReuseWalk::TensorState &ReuseWalk::fresh(uint32_t tensor) {
     stateEpoch[tensor] = visit;
     state.uses.clear();
     state.before.clear();
-    state.started = 0;
+    state.started.fill(kNone);
   }
   return state;
 }
@@ -103,7 +107,7 @@ void ReuseWalk::activate(uint32_t tensor, EventId event) {
   const TensorPlace &place = events.layout.tensors()[tensor];
   state.isLive = true;
   state.takenBy = kNone;
-  state.started = 0;
+  state.started.fill(kNone);
   std::vector<uint32_t> victims;
   for (std::vector<uint32_t> &granule : granulesOf(tensor))
     for (uint32_t victim : granule)
@@ -128,13 +132,13 @@ void ReuseWalk::activate(uint32_t tensor, EventId event) {
 }
 
 /// The first use of a live tensor by an engine comes after all uses of its predecessors; later ones
-/// follow by program order.
+/// of its stream follow. The stream may have them in another order than the program.
 void ReuseWalk::checkStart(uint32_t tensor, EventId event) {
   TensorState &state = states[tensor];
-  const uint32_t bit = 1u << unsigned(events.events[event].engine);
-  if (state.started & bit)
+  EventId &first = state.started[size_t(events.events[event].engine)];
+  if (first <= event)
     return;
-  state.started |= bit;
+  first = event;
   const uint32_t *clock = orders[epoch]->clockAt(event);
   for (const Use &use : state.before)
     if (use.event != event && clock[use.agent] < use.ordinal) {
@@ -156,6 +160,13 @@ void ReuseWalk::access(const Touch &touch, EventId event) {
     report({true, tensor, state.takenBy, state.takenAt, event, epoch});
   if (state.isLive)
     checkStart(tensor, event);
+}
+
+void ReuseWalk::noteUse(const Touch &touch, EventId event) {
   const Stamp stamp = orders[epoch]->stampOf(event);
-  note(state.uses, {stamp.agent, stamp.ordinal, event});
+  const Use use{stamp.agent, stamp.ordinal, event};
+  TensorState &state = states[touch.place.tensor];
+  note(state.uses, use);
+  if (state.takenBy != kNone && state.takenAt == event)
+    note(states[state.takenBy].before, use);
 }

@@ -50,7 +50,8 @@ private:
     /// In the epoch at hand: the last use by each agent since it became live, and what its
     /// predecessors did last.
     std::vector<Use> uses, before;
-    uint32_t started = 0; ///< engines that have used it since: bit (1 << engine)
+    /// By engine: the first of its stream that has used it since; kNone: none.
+    std::array<EventId, kEngineSlots> started{};
   };
 
   void walk(size_t first, size_t end);
@@ -59,6 +60,7 @@ private:
   void access(const Touch &touch, EventId event);
   void activate(uint32_t tensor, EventId event);
   void checkStart(uint32_t tensor, EventId event);
+  void noteUse(const Touch &touch, EventId event);
   void note(std::vector<Use> &uses, Use use);
   TensorState &fresh(uint32_t tensor);
   std::span<std::vector<uint32_t>> granulesOf(uint32_t tensor);
