@@ -20,16 +20,20 @@ public:
 
   /// Whether `event` may start while `held` is not complete.
   bool mayStart(EventId event, EventId held);
+  /// The smallest value of its semaphore that proves `earlier` complete to a wait in front of
+  /// `later`. Nothing when it updates none, and when what proves it is not reached without `later`.
+  std::optional<uint64_t> valueProving(EventId earlier, EventId later);
   /// Events looked at so far.
   uint64_t work() const { return visited; }
 
 private:
-  void run(EventId held);
+  /// Goes as far as it can without the last increment of `held` and without `blocked`.
+  SemaphoreValues run(EventId held, EventId blocked);
 
   const Events &events;
   const Epoch &epoch;
-  EventId current = kNone;
-  Front front{}; ///< the first event of each stream that does not start
+  EventId current = kNone; ///< held in the run that `front` is of
+  Front front{};           ///< the first event of each stream that does not start
   uint64_t visited = 0;
 };
 

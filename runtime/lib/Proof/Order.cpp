@@ -182,10 +182,3 @@ EventId Order::provenBy(EventId id) const {
              ? kNone
              : semaphore.producers[size_t(last - semaphore.proofs.begin()) - 1];
 }
-
-std::optional<uint64_t> Order::valueProving(EventId id) const {
-  const Event &event = events.events[id];
-  if (!event.updates())
-    return std::nullopt;
-  return semaphores[event.sync.updateSemaphore].proofs[ranks[local(id)]];
-}

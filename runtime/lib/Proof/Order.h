@@ -62,9 +62,6 @@ public:
   uint32_t agents() const { return width; }
   /// The last of the events that the wait of `event` proves complete; kNone when it proves none.
   EventId provenBy(EventId event) const;
-  /// The smallest value of its semaphore that proves `event` complete; nothing when it updates
-  /// none.
-  std::optional<uint64_t> valueProving(EventId event) const;
 
 private:
   struct Semaphore {

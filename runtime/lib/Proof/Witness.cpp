@@ -2,6 +2,7 @@
 
 #include "Witness.h"
 
+#include "HeldRun.h"
 #include "WitnessGraph.h"
 #include "kiln/ISA/Text.h"
 
@@ -62,28 +63,28 @@ std::string Witness::bytesText(const Touch &touch, const SharedBytes &shared) co
               span(shared.first + shift, shared.end + shift));
 }
 
-std::string Witness::waitText(EventId id) const {
-  const std::optional<uint64_t> value = order.valueProving(id);
-  if (!value)
-    return {};
-  return text("semaphore ", events.events[id].sync.updateSemaphore, " >= ", *value);
-}
-
-void Witness::addMissing(EventId earlier, EventId later, Diagnostic &d) const {
+std::string Witness::addMissing(EventId earlier, EventId later, Diagnostic &d) const {
+  const auto note = [&](std::string text) { d.notes.push_back({std::move(text), {}}); };
   d.notes.push_back(
       {text("the earlier one is ", name(earlier), ", ", mnemonic(earlier)), place(earlier)});
-  const std::string wait = waitText(earlier);
-  if (wait.empty()) {
-    d.notes.push_back(
-        {text(name(later), " cannot wait for ", name(earlier), ", which updates no semaphore"),
-         {}});
+  const Sync &sync = events.events[earlier].sync;
+  if (!events.events[earlier].updates()) {
+    note(text(name(later), " cannot wait for ", name(earlier), ", which updates no semaphore"));
     d.help = text("let ", name(earlier), " update a semaphore that ", name(later), " waits for");
-    return;
+    return "updates no semaphore";
   }
-  d.notes.push_back(
-      {text(name(later), " starts without ", wait, ", which proves ", name(earlier), " complete"),
-       {}});
+  const std::optional<uint64_t> value = HeldRun(events, epoch).valueProving(earlier, later);
+  if (!value) {
+    note(text("no value of semaphore ", sync.updateSemaphore, " proves ", name(earlier),
+              " complete to ", name(later)));
+    d.help = text("let ", name(earlier), " update a semaphore of its own that ", name(later),
+                  " waits for");
+    return text("no value of semaphore ", sync.updateSemaphore, " proves it");
+  }
+  std::string wait = text("semaphore ", sync.updateSemaphore, " >= ", *value);
+  note(text(name(later), " starts without ", wait, ", which proves ", name(earlier), " complete"));
   d.help = text("wait for ", wait, " at ", name(later), " or before it");
+  return wait;
 }
 
 //---- findings -----------------------------------------------------------===//
@@ -103,16 +104,16 @@ Finding Witness::race(const LoggedAccess &earlier, const LoggedAccess &later,
   d.notes.push_back(
       {text(name(later.event), ", ", mnemonic(later.event), ": ", bytesText(*later.touch, shared)),
        {}});
+  std::string missing = "comes first in program order";
   if (isReversed) {
     d.notes.push_back(
         {text("first in program order is ", name(earlier.event), ", ", mnemonic(earlier.event)),
          place(earlier.event)});
     d.help = "keep accesses to the same bytes in program order";
   } else {
-    addMissing(earlier.event, later.event, d);
+    missing = addMissing(earlier.event, later.event, d);
   }
-  finding.graph = witnessGraph(events, epoch, order, earlier.event, later.event,
-                               isReversed ? "" : waitText(earlier.event), isReversed);
+  finding.graph = witnessGraph(events, epoch, order, earlier.event, later.event, missing);
   return finding;
 }
 
@@ -134,7 +135,8 @@ Finding Witness::reuse(const ReuseFault &fault) const {
                   text(mnemonic(fault.later), " uses ", newName, ", which takes the place of ",
                        oldName, ", and ", mnemonic(fault.earlier), " may still use that"),
                   {}, "X-09");
-    addMissing(fault.earlier, fault.later, d);
+    finding.graph = witnessGraph(events, epoch, order, fault.earlier, fault.later,
+                                 addMissing(fault.earlier, fault.later, d));
   }
   d.place = place(fault.later);
   for (uint32_t tensor : {fault.oldTensor, fault.newTensor})
@@ -142,9 +144,6 @@ Finding Witness::reuse(const ReuseFault &fault) const {
       if (kiln::CallChain chain = events.program.chain(events.program.tensors[tensor].location);
           !chain.empty())
         d.notes.push_back({tensorName(tensor) + " was declared here", std::move(chain)});
-  if (!fault.isOverlap)
-    finding.graph = witnessGraph(events, epoch, order, fault.earlier, fault.later,
-                                 waitText(fault.earlier), /*isReversed=*/false);
   return finding;
 }
 

@@ -34,9 +34,8 @@ private:
   kiln::CallChain place(EventId event) const;
   std::string access(const LoggedAccess &access) const; ///< "nc_matmul writes 'acc'"
   std::string bytesText(const Touch &touch, const SharedBytes &shared) const;
-  std::string waitText(EventId event) const; ///< "semaphore 3 >= 16", or why there is none
-  void addMissing(EventId earlier, EventId later, Diagnostic &d) const;
-  Graph graph(EventId earlier, EventId later) const;
+  /// What is missing between the two, in `d` and as the label of an edge.
+  std::string addMissing(EventId earlier, EventId later, Diagnostic &d) const;
   std::string whyNotReached(EventId waiting, Finding &finding) const;
 
   const Events &events;

@@ -106,8 +106,7 @@ static void addWay(const Events &events, const Ancestors &ancestors, EventId anc
 }
 
 Graph proof::witnessGraph(const Events &events, const Epoch &epoch, const Order &order,
-                          EventId earlier, EventId later, const std::string &wait,
-                          bool isReversed) {
+                          EventId earlier, EventId later, const std::string &missing) {
   Graph graph;
   GraphBuilder builder(events, graph);
   builder.node(earlier);
@@ -126,10 +125,7 @@ Graph proof::witnessGraph(const Events &events, const Epoch &epoch, const Order 
     addWay(events, ofEarlier, nearest, builder);
     addWay(events, ofLater, nearest, builder);
   }
-  builder.edge(GraphEdge::Kind::Missing, earlier, later,
-               isReversed     ? "comes first in program order"
-               : wait.empty() ? "updates no semaphore"
-                              : wait);
+  builder.edge(GraphEdge::Kind::Missing, earlier, later, missing);
   return graph;
 }
 

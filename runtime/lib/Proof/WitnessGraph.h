@@ -9,10 +9,9 @@
 namespace kilnrt::proof {
 
 /// The nearest event that comes before both, the orders that lead from it to each of them, and the
-/// edge between them that is missing, labelled `wait`. Without a common event the two alone.
-/// `isReversed`: they are ordered, the wrong way round; the missing edge has no label then.
+/// edge between them that is missing, labelled `missing`. Without a common event the two alone.
 Graph witnessGraph(const Events &events, const Epoch &epoch, const Order &order, EventId earlier,
-                   EventId later, const std::string &wait, bool isReversed);
+                   EventId later, const std::string &missing);
 
 /// Adds that `waiting` waits for `raiser`, which stands behind `blocked` in its stream.
 void addWaitsFor(const Events &events, EventId waiting, EventId raiser, EventId blocked,
