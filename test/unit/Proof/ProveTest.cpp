@@ -1,0 +1,152 @@
+//===- ProveTest.cpp - what proves what, and when a proof ends early --------------------------===//
+
+#include "ProofFixture.h"
+
+#include "ProgramBuilder.h"
+
+using namespace kilnrt;
+using namespace kilnrt::test;
+
+namespace {
+
+/// Pairs of a memset and a copy on two engines, in no order: `races` of them, each on its own
+/// bytes.
+Program racesOf(int races) {
+  ProgramBuilder b({.placed = true, .synchronised = true});
+  for (int i = 0; i < races; ++i) {
+    const uint32_t t = b.sbuf("t" + std::to_string(i), DType::Float32, {4, 16});
+    const uint32_t u = b.sbuf("u" + std::to_string(i), DType::Float32, {4, 16});
+    b.memset(b.all(t), 1);
+    b.copy(b.all(u), b.all(t), Engine::Scalar);
+  }
+  return b.finish();
+}
+
+Proof proofOf(const Program &program, const ProofOptions &options = {}) {
+  EXPECT_TRUE(verify(program));
+  Expected<Proof> proof = prove(program, options);
+  EXPECT_TRUE(proof);
+  return proof ? std::move(*proof) : Proof();
+}
+
+} // namespace
+
+TEST(Prove, WordsOfAnswersAndKinds) {
+  EXPECT_EQ(answerText(Answer::Proven), "proven");
+  EXPECT_EQ(answerText(Answer::Refuted), "refuted");
+  EXPECT_EQ(answerText(Answer::NotProven), "not proven");
+  EXPECT_EQ(answerText(Answer::NotApplicable), "not applicable");
+  EXPECT_EQ(kindText(Finding::Kind::Race), "race");
+  EXPECT_EQ(kindText(Finding::Kind::Order), "order");
+  EXPECT_EQ(kindText(Finding::Kind::Overlap), "overlap");
+  EXPECT_EQ(kindText(Finding::Kind::Reuse), "reuse");
+  EXPECT_EQ(kindText(Finding::Kind::Deadlock), "deadlock");
+}
+
+TEST(Prove, HoldsForAnEmptyProgram) {
+  const Proof proof = test::proofOf("");
+
+  EXPECT_EQ(reportText(proof), kAllProven);
+  EXPECT_TRUE(proof.isProven());
+  EXPECT_EQ(proof.stats.instructions, 0u);
+}
+
+TEST(Prove, DoesNotApplyToAProgramOfOneOrder) {
+  const Proof proof = test::proofOf(R"(
+.stream scalar
+  tensor_copy dst=b[0+32, 0: 1x16] src=a[0+32, 0: 1x16] #1
+.stream vector
+  memset dst=a[0+32, 0: 1x16] value=1 #0
+)",
+                                    {}, "placed");
+
+  EXPECT_EQ(answersText(proof),
+            "races not applicable, deadlock not applicable, memory not applicable\n");
+  EXPECT_TRUE(proof.findings.empty());
+  EXPECT_TRUE(proof.isProven());
+}
+
+/// On-chip tensors have bytes of their own before they are placed.
+TEST(Prove, JudgesAProgramThatIsNotPlaced) {
+  const Proof proof = test::proofOf(R"(
+.tensor t sbuf 32x16xf32 at 0,256
+.stream scalar
+  tensor_copy dst=t[0+16, 0: 1x16] src=a[0+16, 0: 1x16] @11 #1
+.stream vector
+  memset dst=a[0+32, 0: 1x16] value=1 update s0+=1 @10 #0
+)",
+                                    {}, "synchronised");
+
+  EXPECT_EQ(reportText(proof), R"(races refuted, deadlock proven, memory proven
+
+race X-08: race: tensor_copy reads 'a' and memset writes 'a', in no order @ kernel.cpp:11
+help: wait for semaphore 0 >= 1 at instruction 0 of the scalar stream or before it
+note: instruction 0 of the scalar stream, tensor_copy: both touch sbuf partitions 0-15, bytes 0-63 @ 
+note: the earlier one is instruction 0 of the vector stream, memset @ kernel.cpp:10
+note: instruction 0 of the scalar stream starts without semaphore 0 >= 1, which proves instruction 0 of the vector stream complete @ 
+vector 0  memset  kernel.cpp:10
+scalar 0  tensor_copy  kernel.cpp:11
+vector 0 -> scalar 0  missing: semaphore 0 >= 1
+)");
+}
+
+TEST(Prove, CountsWhatItLookedAt) {
+  const Proof proof = proofOf(racesOf(3));
+
+  EXPECT_EQ(proof.stats.instructions, 6u);
+  EXPECT_EQ(proof.stats.epochs, 1u);
+  EXPECT_EQ(proof.stats.pairsDecided, 3u);
+  EXPECT_GE(proof.stats.comparisons, 3u);
+  EXPECT_FALSE(proof.isProven());
+}
+
+//---- limits ---------------------------------------------------------------------------------===//
+
+TEST(Prove, EndsWithTheFindingsAskedFor) {
+  const Program program = racesOf(25);
+
+  const Proof all = proofOf(program, {.maxFindings = 26});
+  EXPECT_EQ(all.findings.size(), 25u);
+  EXPECT_EQ(answersText(all), "races refuted, deadlock proven, memory proven\n");
+
+  const Proof usual = proofOf(program);
+  EXPECT_EQ(usual.findings.size(), 20u);
+  EXPECT_EQ(answersText(usual),
+            "races refuted, deadlock proven, memory not proven: the proof ended "
+            "with its last finding\n");
+
+  const Proof one = proofOf(program, {.maxFindings = 1});
+  EXPECT_EQ(one.findings.size(), 1u);
+  EXPECT_EQ(findingText(one.findings[0]), findingText(all.findings[0]));
+}
+
+/// A held run looks at what starts while one event is not complete: the two of the pair.
+TEST(Prove, EndsWithTheWorkAllowed) {
+  const Program program = racesOf(3);
+
+  const Proof proof = proofOf(program, {.maxWork = 0});
+
+  EXPECT_EQ(answersText(proof), "races refuted, deadlock proven, memory proven: too many pairs of "
+                                "accesses need a run of their own\n");
+  EXPECT_EQ(proof.findings.size(), 1u);
+}
+
+TEST(Prove, EndsWhenItIsStopped) {
+  const std::atomic<bool> stop = true, goOn = false;
+  const Program program = racesOf(600);
+
+  const Proof stopped = proofOf(program, {.stop = &stop});
+  EXPECT_EQ(answersText(stopped), "races not proven, deadlock not proven, memory not proven: the "
+                                  "proof was stopped\n");
+  EXPECT_TRUE(stopped.findings.empty());
+  EXPECT_FALSE(stopped.isProven());
+
+  EXPECT_EQ(proofOf(racesOf(0), {.stop = &goOn}).isProven(), true);
+}
+
+/// The same program, the same proof.
+TEST(Prove, IsDeterministic) {
+  const Program program = racesOf(12);
+
+  EXPECT_EQ(reportText(proofOf(program)), reportText(proofOf(program)));
+}
