@@ -234,6 +234,10 @@ class Inst<int op, string m, list<EngineRec> engs> {
   // The elements move on a DMA ring (field `ring`), in shares; the engine only starts them. The limits of
   // an engine's access port do not hold, and only transfers reach HBM.
   bit isTransfer = 0;
+  // It only looks: it has no output and reaches every memory, no limit of an engine's access port holds, and
+  // whoever runs the program gets what it saw, under the text its field `text` numbers. The language has it
+  // in nl::, not in nisa::.
+  bit isObserver = 0;
   // An element of an output may come from another partition: in place, the inputs are read in full first.
   bit crossesPartitions = 0;
 }

@@ -79,6 +79,8 @@ def : MachineConst<"maxLogicalCores", 2, "cores", "logical core configuration", 
 def : MachineConst<"maxSequencerRegisters", 64, "registers", "register_alloc", "published",
   "Registers of one engine sequencer">;
 
+def : MachineConst<"maxPrintedElements", 67108864, "elements", "device_print", "choice",
+  "Elements one device_print may show: they are copied for whoever runs the program">;
 def : MachineConst<"maxLoopDepth", 4, "loops", "nisa.for", "choice",
   "Loops of a program that may stand inside one another; an access holds a step for each">;
 

@@ -19,6 +19,9 @@
 // RUN: not kiln-tblgen -check -I %kiln_table -DKEEPS_GENERATED %s 2>&1 | FileCheck %s --check-prefix=KEEPS-GENERATED
 // RUN: not kiln-tblgen -check -I %kiln_table -DHBM_ENGINE %s 2>&1 | FileCheck %s --check-prefix=HBM-ENGINE
 // RUN: not kiln-tblgen -check -I %kiln_table -DNO_RING %s 2>&1 | FileCheck %s --check-prefix=NO-RING
+// RUN: not kiln-tblgen -check -I %kiln_table -DOBSERVER_WRITES %s 2>&1 | FileCheck %s --check-prefix=OBSERVER-WRITES
+// RUN: not kiln-tblgen -check -I %kiln_table -DOBSERVER_ENGINES %s 2>&1 | FileCheck %s --check-prefix=OBSERVER-ENGINES
+// RUN: not kiln-tblgen -check -I %kiln_table -DNO_TEXT %s 2>&1 | FileCheck %s --check-prefix=NO-TEXT
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_KIND %s 2>&1 | FileCheck %s --check-prefix=BAD-KIND
 // RUN: not kiln-tblgen -check -I %kiln_table -DNO_WORDS %s 2>&1 | FileCheck %s --check-prefix=NO-WORDS
 // RUN: not kiln-tblgen -check -I %kiln_table -DBAD_CASE %s 2>&1 | FileCheck %s --check-prefix=BAD-CASE
@@ -180,6 +183,33 @@ def P : Probe<"probe"> {
 def P : Probe<"probe"> {
   let fields = [FF32<"ring", "0", "">];
   let isTransfer = 1;
+}
+#endif
+
+#ifdef OBSERVER_WRITES
+// OBSERVER-WRITES: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe': operand 'dst' is an output of a row that only looks
+def P : Probe<"probe"> {
+  let isObserver = 1;
+}
+#endif
+
+#ifdef OBSERVER_ENGINES
+// OBSERVER-ENGINES: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe' only looks: one engine runs it, or there would be two orders
+def P : Inst<0x7000, "probe", [EngineVector, EngineScalar]> {
+  let cppName = "Probe";
+  let summary = "";
+  let description = "";
+  let example = "";
+  let isObserver = 1;
+}
+#endif
+
+#ifdef NO_TEXT
+// NO-TEXT: contradictions.td:[[#@LINE+1]]:5: error: instruction 'probe' only looks, without a u32 field 'text'
+def P : Probe<"probe"> {
+  let operands = [In<"data", [Hbm], AnyDtype, "">];
+  let fields = [FWords<"text", 2, "">];
+  let isObserver = 1;
 }
 #endif
 

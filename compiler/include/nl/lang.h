@@ -44,6 +44,24 @@ inline Tensor empty_like(const Tensor &like, const NdarrayOptions &options = {},
   return ndarray(like.shape(), like.dtype(), like.buffer(), options, loc);
 }
 
+/// Shows the elements of `tensor`, a tensor or view in any memory, when the program runs: `kiln
+/// run` prints them under `prefix`, with the line and the numbers of the iterations. It is a read
+/// like any other, in program order, and changes no result. Checks K-08, M-08, S-07.
+void device_print(std::string_view prefix, const Tensor &tensor, SrcLoc loc = SrcLoc::current());
+/// Numbers and indices of the trace are no tensors.
+template <class T>
+  requires(!std::is_convertible_v<const T &, Tensor>)
+void device_print(std::string_view /*prefix*/, const T & /*value*/) {
+  static_assert(detail::never<T>, "nl::device_print shows a tensor (numbers are known while "
+                                  "tracing: print them with std::printf)");
+}
+
+template <class T>
+void device_print(const Tensor & /*tensor*/, const T & /*prefix*/) {
+  static_assert(detail::never<T>, "nl::device_print takes the text first (write "
+                                  "nl::device_print(\"x = \", x))");
+}
+
 /// Number of the running program and how many there are; both are numbers of the trace, so an `if`
 /// on them picks a branch while tracing. A kernel runs as one program.
 inline int program_id(int /*axis*/ = 0) { return 0; }

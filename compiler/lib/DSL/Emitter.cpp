@@ -6,12 +6,17 @@
 
 namespace kiln::trace {
 
+/// What a kernel calls the row: what only looks is the language's, not the machine's.
+static std::string functionOf(const isa::InstDesc &desc) {
+  return text(desc.isObserver ? "nl::" : "nisa::", desc.mnemonic);
+}
+
 Emitter::Emitter(const Row &row, const nl::SrcLoc &loc)
     : row(row), state(TraceState::current()), inst(row.blank) {
   if (state)
     place = state->capture(loc);
   else
-    reportOutsideKernel(text("nisa::", row.desc.mnemonic), loc);
+    reportOutsideKernel(functionOf(row.desc), loc);
 }
 
 void Emitter::fault(std::string_view rule, std::string message, std::string help) {
@@ -59,6 +64,19 @@ void Emitter::function(unsigned index, const nl::Op &op, std::string_view field)
         "nl::exp, nl::relu, ...");
 }
 
+void Emitter::label(unsigned index, std::string_view label) {
+  if (usable())
+    word(index, state->numberOf(label));
+}
+
+void Emitter::loopNumbers(unsigned loops, unsigned step) {
+  if (!usable())
+    return;
+  word(loops, static_cast<int64_t>(state->open.size()));
+  for (unsigned l = 0; l < state->open.size(); ++l)
+    word(step + l, 1);
+}
+
 //---- operands -----------------------------------------------------------===//
 
 /// Whether the handle names a tensor of this trace. Reports it otherwise, except for absent
@@ -74,14 +92,14 @@ bool Emitter::admit(unsigned index, const nl::Tensor &tensor) {
   }
   if (view.trace == 0) {
     if (!desc.isOptional)
-      fault("K-08",
-            text(desc.name, " of nisa::", row.desc.mnemonic,
-                 " is an empty handle: it names no tensor"),
-            "assign it the result of nl::ndarray first");
+      fault(
+          "K-08",
+          text(desc.name, " of ", functionOf(row.desc), " is an empty handle: it names no tensor"),
+          "assign it the result of nl::ndarray first");
     return false;
   }
   if (view.trace != state->number) {
-    fault("K-08", text(desc.name, " of nisa::", row.desc.mnemonic, " is ", state->describe(view)),
+    fault("K-08", text(desc.name, " of ", functionOf(row.desc), " is ", state->describe(view)),
           "declare tensors inside the kernel function");
     return false;
   }
@@ -96,7 +114,7 @@ bool Emitter::admit(unsigned index, const nl::Tensor &tensor) {
   }
   if (view.moves.any() && !state->areOpen(view.moves)) {
     fault("C-05",
-          text(desc.name, " of nisa::", row.desc.mnemonic, " is a view of ", state->describe(view),
+          text(desc.name, " of ", functionOf(row.desc), " is a view of ", state->describe(view),
                " that moves with an nl::affine_for which has ended"),
           "take the view inside the body of the loop");
     return false;

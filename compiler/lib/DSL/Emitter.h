@@ -48,6 +48,10 @@ public:
 
   /// Operand `index` of the row. An empty handle leaves an optional operand out.
   void operand(unsigned index, const nl::Tensor &tensor, FreeDims dims = FreeDims::Merge);
+  /// Stores the number of a text that the program keeps.
+  void label(unsigned index, std::string_view label);
+  /// Stores how many loops are open, in `loops`, and that each counts by one, from `step` on.
+  void loopNumbers(unsigned loops, unsigned step);
   /// A DMA side: HBM views are cut into as many rows as the on-chip side `other` has partitions.
   void transferOperand(unsigned index, const nl::Tensor &tensor, const nl::Tensor &other);
 

@@ -234,6 +234,7 @@ Trace TraceState::finish() {
   }
   for (LoopRecord &loop : claimedLoops)
     trace.claimedLoops.push_back({locationOf(loop.place), std::move(loop.iterations)});
+  trace.texts = std::move(texts);
   trace.loops = std::move(loops);
   for (Loop &loop : trace.loops)
     loop.location = locationOf(loop.location);

@@ -1,6 +1,7 @@
 //===- Language.cpp - the out-of-line half of nl/lang.h and nl/util.h -------------------------===//
 
-#include "TraceState.h"
+#include "Emitter.h"
+#include "kiln/ISA/Args.h"
 #include "nl/util.h"
 
 #include <cstdio>
@@ -34,6 +35,20 @@ void store(const Tensor &dst, const Tensor &value, SrcLoc loc) {
                           "copy between tiles with nisa::tensor_copy"},
                          loc);
   nisa::dma_copy({.dst = dst, .src = value}, loc);
+}
+
+void device_print(std::string_view prefix, const Tensor &tensor, SrcLoc loc) {
+  namespace isa = kiln::isa;
+  static const kiln::trace::Row row(isa::Opcode::DevicePrint);
+  static const unsigned label = row.word("text"), flat = row.word("flat"),
+                        loops = row.word("loops"), step = row.word("step");
+  kiln::trace::Emitter e(row, loc);
+  // What is shown has the author's dims.
+  e.operand(isa::DevicePrintArgs::data, tensor, kiln::trace::FreeDims::Keep);
+  e.word(flat, tensor.raw().rank == 1);
+  e.label(label, prefix);
+  e.loopNumbers(loops, step);
+  e.record();
 }
 
 Tiles tiles(detail::Int total, detail::Int tile, SrcLoc loc) {

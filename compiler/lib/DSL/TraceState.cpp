@@ -239,4 +239,11 @@ std::vector<DiagnosticLog::Note> TraceState::partitionNote(const nl::detail::Vie
            place, "P-13"}};
 }
 
+uint32_t TraceState::numberOf(std::string_view text) {
+  auto [known, isNew] = textNumbers.try_emplace(std::string(text), uint32_t(texts.size()));
+  if (isNew)
+    texts.emplace_back(text);
+  return known->second;
+}
+
 } // namespace kiln::trace

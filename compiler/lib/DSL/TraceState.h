@@ -145,6 +145,8 @@ public:
   bool areOpen(const nl::detail::Moves &moves) const;
   /// Whether the loop that indices call `number` is open; 0 stands for the kernel.
   bool isInside(uint32_t number) const;
+  /// The number of a text that prints show.
+  uint32_t numberOf(std::string_view text);
   unsigned line(Place place) { return locations.chain(place).front().line; }
 
   //---- the frame around the kernel
@@ -164,9 +166,11 @@ public:
   std::map<std::string, uint32_t, std::less<>> names; ///< the author's names
   std::vector<Instruction> instructions;              ///< locations hold Places until finish
   isa::AccumulatorChains chains;                      ///< after the instructions so far
-  std::vector<Loop> loops;                            ///< locations hold Places until finish
-  std::vector<OpenLoop> open;                         ///< outermost first
-  uint32_t skipping = 0;                              ///< open loops of no iterations
+  std::vector<std::string> texts;                     ///< what prints show in front
+  std::map<std::string, uint32_t, std::less<>> textNumbers;
+  std::vector<Loop> loops;    ///< locations hold Places until finish
+  std::vector<OpenLoop> open; ///< outermost first
+  uint32_t skipping = 0;      ///< open loops of no iterations
   std::vector<LoopRecord> claimedLoops;
   std::vector<Place> emptyLoops; ///< loops over ranges without an element, where C-12 may come from
   size_t statements = 0;         ///< instructions and tensors so far, wrong ones too

@@ -26,6 +26,9 @@ public:
     program.kernel = kernel.getSymName().str();
     program.flags.placed = kernel.getPlaced();
     program.flags.scheduled = kernel.getScheduled();
+    if (auto texts = kernel.getTexts())
+      for (StringRef text : texts->getAsValueRange<StringAttr>())
+        program.texts.push_back(text.str());
     stream::ProgramOp streams;
     for (auto found : kernel.getBody().getOps<stream::ProgramOp>())
       streams = found;

@@ -208,6 +208,7 @@ void check(const CheckOptions &options, Reporter &reporter, ordered_json &json) 
   if (!proof)
     return reporter.report(proof.error());
   kilnrt::RunOptions runOptions;
+  runOptions.onPrint = [](const kilnrt::DevicePrint &) {}; // `kiln run` shows them
   runOptions.stop = &activity().stop;
   if (options.maxSteps)
     runOptions.maxSteps = options.maxSteps;

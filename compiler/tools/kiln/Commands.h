@@ -40,7 +40,8 @@ struct RunOptions {
   std::string schedule = "program";
   uint64_t maxSteps = 0; ///< 0: the executor's default
   bool raw = false;
-  bool proof = true; ///< prove the streams free of races before they run
+  int64_t printLimit = 1000; ///< elements of an nl::device_print that is shown whole
+  bool proof = true;         ///< prove the streams free of races before they run
 };
 
 struct CheckOptions {

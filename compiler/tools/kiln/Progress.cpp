@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <unistd.h>
+#include <utility>
 
 namespace kiln::tool {
 
@@ -21,7 +22,6 @@ void Progress::show() {
   pthread_sigmask(SIG_SETMASK, &all, nullptr);
   using namespace std::chrono_literals;
   std::unique_lock lock(mutex);
-  bool shown = false;
   if (!wake.wait_for(lock, 2s, [this] { return done; })) {
     for (int seconds = 2; !done; ++seconds) {
       std::fprintf(stderr, "\rkiln: %s, %d s \x1b[K", what.c_str(), seconds);
@@ -30,8 +30,17 @@ void Progress::show() {
       wake.wait_for(lock, 1s, [this] { return done; });
     }
   }
-  if (shown)
+  erase();
+}
+
+void Progress::erase() {
+  if (std::exchange(shown, false))
     std::fputs("\r\x1b[K", stderr);
+}
+
+void Progress::clear() {
+  std::lock_guard lock(mutex);
+  erase();
 }
 
 Progress::~Progress() {

@@ -17,16 +17,20 @@ class Progress {
 public:
   explicit Progress(std::string what);
   ~Progress();
+  /// Takes the line away before something else is written; it comes back by itself.
+  void clear();
   Progress(const Progress &) = delete;
   Progress &operator=(const Progress &) = delete;
 
 private:
   void show();
+  void erase(); ///< with the mutex held
 
   std::string what;
   std::mutex mutex;
   std::condition_variable wake;
   bool done = false;
+  bool shown = false;
   std::thread thread;
 };
 

@@ -9,8 +9,6 @@
 
 namespace kiln::tool {
 
-/// Element `i`, in C order, as a reader would write it.
-std::string valueText(const kilnrt::HostArray &array, size_t i);
 /// "(3, 448)": the index of element `i`.
 std::string indexText(const kilnrt::HostArray &array, size_t i);
 /// "float32 [128, 512]: 1 2 3 4 5 6 ...".

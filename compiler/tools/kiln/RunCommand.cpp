@@ -7,6 +7,7 @@
 #include "ResultText.h"
 #include "Schedules.h"
 #include "StopSignals.h"
+#include "kilnrt/Debug/PrintText.h"
 #include "kilnrt/HostData/Compare.h"
 #include "kilnrt/HostData/Npy.h"
 
@@ -24,6 +25,16 @@ FILE *summaryFile(const RunOptions &options) {
   for (const std::string &output : options.outputs)
     stdoutTaken |= output == "-";
   return stdoutTaken ? stderr : stdout;
+}
+
+/// An nl::device_print, at once: what follows may fault, or never end.
+void showPrint(const kilnrt::DevicePrint &print, const RunOptions &options) {
+  FILE *out = summaryFile(options);
+  const kilnrt::ArrayTextOptions format{.limit = options.printLimit};
+  fmt::print(out, "{}", kilnrt::toText(print, format));
+  if (kilnrt::isCut(print.value, format))
+    fmt::print(out, "(--print-limit {} shows all elements)\n", print.value.elements());
+  std::fflush(out);
 }
 
 /// Compares the first result with the reference, which was read before anything was written.
@@ -139,6 +150,10 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
     driver::Heeding guard(activity());
     Progress progress("running " + options.compile.kernel);
     runOptions.stop = &activity().stop;
+    runOptions.onPrint = [&](const kilnrt::DevicePrint &print) {
+      progress.clear();
+      showPrint(print, options);
+    };
     result = runSchedules(*executable, *inputs, runOptions, *schedules, names);
   }
   if (!result)

@@ -3,6 +3,7 @@
 #include "Schedules.h"
 
 #include "ResultText.h"
+#include "kilnrt/HostData/ArrayText.h"
 
 #include <fmt/format.h>
 
@@ -35,8 +36,9 @@ kilnrt::Status compareResults(const Schedule &first, std::span<const HostArray> 
       return kilnrt::makeError(
           Fault::Check,
           fmt::format("schedules {} and {} disagree on result '{}': element {} is {} and {}", one,
-                      two, names[i], indexText(a[i], *element), valueText(a[i], *element),
-                      valueText(b[i], *element)),
+                      two, names[i], indexText(a[i], *element),
+                      kilnrt::valueText(a[i], int64_t(*element)),
+                      kilnrt::valueText(b[i], int64_t(*element))),
           fmt::format("a wait is missing: run with --schedule={} to see this order alone", two));
     }
   return kilnrt::Status::ok();
@@ -71,6 +73,7 @@ kilnrt::Expected<kilnrt::RunResult> runSchedules(const kilnrt::Executable &execu
   auto first = executable.run(inputs, options);
   if (!first)
     return first;
+  options.onPrint = [](const kilnrt::DevicePrint &) {}; // seen once
   for (const Schedule &schedule : schedules.subspan(1)) {
     options.schedule = schedule;
     const auto result = executable.run(inputs, options);

@@ -22,7 +22,8 @@ kilnrt::Status compareResults(const kilnrt::Schedule &first, std::span<const kil
 
 /// Runs in each of `schedules` and compares the bits. The result of the first one; or the first
 /// fault, or a diagnostic of class Check with the two schedules that disagree and the element
-/// where. `names` are those of the results, for messages. Precondition: `schedules` is not empty.
+/// where. Prints are those of the first one too. `names` are those of the results, for messages.
+/// Precondition: `schedules` is not empty.
 kilnrt::Expected<kilnrt::RunResult> runSchedules(const kilnrt::Executable &executable,
                                                  std::span<const kilnrt::HostArray> inputs,
                                                  kilnrt::RunOptions options,

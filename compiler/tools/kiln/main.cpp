@@ -90,6 +90,12 @@ int main(int argc, char **argv) {
       ->capture_default_str();
   runApp->add_option("--max-steps", run.maxSteps, "Stop after so many steps (default 1000000000)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62));
+  runApp
+      ->add_option("--print-limit", run.printLimit,
+                   "Elements of an nl::device_print that is shown whole; of a larger one the ends "
+                   "of each dim are")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
   runApp->add_flag("--raw", run.raw, "Write 16-bit floats as their bits instead of as float32");
   runApp->add_flag("!--no-proof", run.proof,
                    "Run without proving the streams free of races and deadlocks first");

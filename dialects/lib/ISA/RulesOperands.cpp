@@ -23,7 +23,7 @@ struct Operand {
   const OperandDesc &desc;
   const Access &access;
   const TensorView &tensor;
-  bool transfer;
+  bool transfer; ///< no access port of an engine limits it
 
   bool onChip() const { return isOnChip(tensor.memory); }
   std::string name() const { return view.describe(index); }
@@ -375,7 +375,7 @@ bool checkOperand(const Operand &op) {
 bool isTransfer(const InstDesc &desc) { return desc.isTransfer; }
 
 bool checkOperands(const InstView &view, const RuleSink &sink) {
-  bool usable = true, transfer = isTransfer(view.desc);
+  bool usable = true, transfer = isTransfer(view.desc) || view.desc.isObserver;
   for (unsigned i = 0; i < kMaxOperands; ++i) {
     const Access &access = view.access(i);
     if (i >= view.desc.operands.size()) {

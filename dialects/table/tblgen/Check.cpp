@@ -68,9 +68,17 @@ void checkOperands(const Record *inst, StringSet<> &names) {
   }
 }
 
+bool hasNumberField(const Record *inst, StringRef name) {
+  return any_of(inst->getValueAsListOfDefs("fields"), [&](const Record *f) {
+    return f->getValueAsString("name") == name && f->getValueAsString("kind") == "u32" &&
+           f->getValueAsInt("words") == 1;
+  });
+}
+
 /// What only some kinds of rows may have.
 void checkKind(const Record *inst) {
   const bool isTransfer = inst->getValueAsBit("isTransfer");
+  const bool isObserver = inst->getValueAsBit("isObserver");
   for (const Record *op : inst->getValueAsListOfDefs("operands")) {
     std::string where = title(inst) + ": operand '" + op->getValueAsString("name").str() + "'";
     if (op->getValueAsBit("keepsOld") && !op->getValueAsBit("isOutput"))
@@ -79,15 +87,18 @@ void checkKind(const Record *inst) {
       PrintFatalError(inst->getLoc(),
                       where + " keeps old elements: its handler, not a tile function, says which");
     for (const Record *memory : op->getValueAsListOfDefs("memories"))
-      if (memory->getName() == "Hbm" && !isTransfer)
+      if (memory->getName() == "Hbm" && !isTransfer && !isObserver)
         PrintFatalError(inst->getLoc(), where + " lies in HBM, which only a transfer reaches");
+    if (isObserver && op->getValueAsBit("isOutput"))
+      PrintFatalError(inst->getLoc(), where + " is an output of a row that only looks");
   }
-  if (!isTransfer)
-    return;
-  for (const Record *f : inst->getValueAsListOfDefs("fields"))
-    if (f->getValueAsString("name") == "ring" && f->getValueAsString("kind") == "u32")
-      return;
-  PrintFatalError(inst->getLoc(), title(inst) + " is a transfer without a u32 field 'ring'");
+  if (isTransfer && !hasNumberField(inst, "ring"))
+    PrintFatalError(inst->getLoc(), title(inst) + " is a transfer without a u32 field 'ring'");
+  if (isObserver && (isTransfer || inst->getValueAsListOfDefs("engines").size() != 1))
+    PrintFatalError(inst->getLoc(),
+                    title(inst) + " only looks: one engine runs it, or there would be two orders");
+  if (isObserver && !hasNumberField(inst, "text"))
+    PrintFatalError(inst->getLoc(), title(inst) + " only looks, without a u32 field 'text'");
 }
 
 /// A scalar operand is an optional column with a real field to fall back on.

@@ -252,9 +252,8 @@ void emitInstDescs(raw_ostream &os, const RecordKeeper &records) {
        << ", " << spanOf(inst, "operands", "Operands") << ", " << spanOf(inst, "fields", "Fields")
        << ", " << spanOf(inst, "rules", "Rules") << ", " << spanOf(inst, "costs", "Costs") << ", "
        << quoted(inst->getValueAsString("spec")) << ", " << flag(inst, "isInternal") << ", "
-       << accumulatorExpr(inst, records) << ", "
-
-       << flag(inst, "isTransfer") << ", " << flag(inst, "crossesPartitions") << "},\n";
+       << accumulatorExpr(inst, records) << ", " << flag(inst, "isTransfer") << ", "
+       << flag(inst, "isObserver") << ", " << flag(inst, "crossesPartitions") << "},\n";
   os << "};\n";
 }
 

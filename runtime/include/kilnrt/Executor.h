@@ -15,9 +15,20 @@
 #include "kilnrt/Schedule.h"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 
 namespace kilnrt {
+
+/// A tensor that an nl::device_print of the kernel showed.
+struct DevicePrint {
+  std::string prefix; ///< the author's text
+  std::string tensor; ///< name of the tensor, of which `value` may be a view
+  HostArray value;    ///< in the shape the author sees
+  CallChain place;    ///< of the nl::device_print, innermost first
+  /// Number of the iteration of each nl::affine_for around it, outermost first.
+  std::vector<int64_t> iterations;
+};
 
 struct RunOptions {
   Schedule schedule = Schedule::Program;
@@ -30,6 +41,9 @@ struct RunOptions {
   /// Any thread or signal handler may set it: the run ends before its next step with Fault::Limit
   /// and says where each stream stood. Null: nobody stops it. Outlives the run.
   const std::atomic<bool> *stop = nullptr;
+  /// Called with each print as it happens, on the thread of the run; what comes before a fault is
+  /// seen that way too. Without it they are collected in RunResult::prints.
+  std::function<void(const DevicePrint &)> onPrint = {};
 };
 
 struct RunStats {
@@ -40,6 +54,7 @@ struct RunStats {
 struct RunResult {
   std::vector<HostArray> outputs; ///< in result order
   RunStats stats;
+  std::vector<DevicePrint> prints; ///< in program order, whatever the schedule
   std::vector<Diagnostic> warnings;
 };
 

@@ -16,6 +16,7 @@
 
 namespace kilnrt {
 
+using kiln::CallChain;
 using kiln::Diagnostic;
 using kiln::Fault;
 

@@ -30,7 +30,7 @@ inline constexpr uint32_t kNone = UINT32_MAX;
 inline constexpr size_t kEngineSlots = size_t(isa::Engine::Sync) + 1;
 /// Readers accept exactly this version; it grows with every change of a
 /// released record or table.
-inline constexpr uint32_t kProgramVersion = 2;
+inline constexpr uint32_t kProgramVersion = 3;
 /// The only target there is.
 inline constexpr std::string_view kTargetName = "trn2";
 
@@ -125,6 +125,7 @@ struct Program {
   std::vector<Constant> constants;
   std::vector<std::string> files;
   std::vector<Location> locations;
+  std::vector<std::string> texts; ///< the author's, which prints number
   std::vector<Stream> streams; ///< at most one for each engine, in the order of the Engine enum
   bool operator==(const Program &) const = default;
 

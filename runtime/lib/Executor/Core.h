@@ -33,6 +33,7 @@ public:
   Storage memory;
   std::array<uint64_t, isa::machine.numSemaphores> semaphores{};
   std::array<ReductionRegisters, kEngineSlots> reductions; ///< by engine
+  std::vector<DevicePrint> prints;                         ///< for RunResult
   /// Number of the iteration at hand of each loop that is open, outermost first; 0 beyond. One for
   /// all engines: they meet at the edges of loops, with nothing in flight.
   std::array<int64_t, isa::kMaxLoopDepth> iteration{};

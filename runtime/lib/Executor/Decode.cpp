@@ -218,6 +218,15 @@ RowRange kilnrt::shareOf(const TransferPlan &plan, unsigned k) {
   return {first, end - first};
 }
 
+/// The dims of a printed tensor as the author sees them.
+static std::vector<int64_t> printShape(const isa::Instruction &inst) {
+  const isa::Access &data = inst.operands[isa::DevicePrintArgs::data];
+  std::vector<int64_t> shape(data.num.begin(), data.num.begin() + data.rank);
+  if (!isa::DevicePrintArgs(inst).flat)
+    shape.insert(shape.begin(), data.partitionCount);
+  return shape;
+}
+
 Status Decoder::decodeStream(const Stream &stream) {
   std::vector<Operation> &operations = image.streams[size_t(stream.engine)];
   begun = 0;
@@ -248,6 +257,8 @@ Status Decoder::decodeStream(const Stream &stream) {
     op.index = uint32_t(operations.size());
     op.order = record->order;
     op.location = record->location;
+    if (desc.isObserver)
+      image.printShapes[op.order] = printShape(inst);
     if (desc.isTransfer)
       op.transfer = planTransfer(op, uint32_t(inst.word("ring")));
     else
@@ -267,6 +278,7 @@ Expected<std::unique_ptr<Image>> kilnrt::decodeImage(const Program &program) {
   image->info.constants = program.constants;
   image->info.files = program.files;
   image->info.locations = program.locations;
+  image->info.texts = program.texts;
   image->accessCounts.resize(program.tensors.size());
 
   for (uint32_t t = 0; t < program.tensors.size(); ++t) {

@@ -111,6 +111,7 @@ static Expected<RunResult> runImage(const Image &image, std::span<const HostArra
   RunResult result;
   result.outputs = std::move(borders.outputs);
   result.stats = runner.stats;
+  result.prints = std::move(core.prints);
   return result;
 }
 

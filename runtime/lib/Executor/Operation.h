@@ -13,6 +13,7 @@
 #include "kilnrt/Machine/Layout.h"
 
 #include <array>
+#include <map>
 #include <memory>
 #include <new>
 #include <vector>
@@ -121,6 +122,8 @@ struct Image {
   Layout layout;
   std::array<std::vector<Operation>, kEngineSlots> streams;
   std::vector<TransferPlan> transfers;
+  /// Of the prints, by order: the dims the author sees, which places do not keep.
+  std::map<uint32_t, std::vector<int64_t>> printShapes;
   std::vector<Loop> loops;                     ///< in the order of their beginnings
   std::vector<std::vector<Place>> placeChunks; ///< storage of Operation::places; chunks never grow
   std::vector<std::vector<LoopShift>> shiftChunks; ///< storage of Operation::shifts, alike

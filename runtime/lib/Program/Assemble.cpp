@@ -16,9 +16,9 @@
 namespace kilnrt {
 namespace {
 
-const std::vector<std::string_view> kDirectives = {".kernel", ".target",  ".flags", ".file",
-                                                   ".loc",    ".tensor",  ".hex",   ".zero",
-                                                   ".stream", ".constant"};
+const std::vector<std::string_view> kDirectives = {".kernel", ".target",   ".flags", ".file",
+                                                   ".loc",    ".tensor",   ".hex",   ".zero",
+                                                   ".stream", ".constant", ".text"};
 const std::vector<std::string_view> kFlags = {"placed", "scheduled", "synchronised"};
 constexpr isa::EnumCase kRoles[] = {
     {"internal", 0, ""}, {"input", 1, ""}, {"output", 2, ""}, {"constant", 3, ""}};
@@ -81,6 +81,8 @@ private:
       return parseFile(cursor);
     if (word == ".loc")
       return parseLocation(cursor);
+    if (word == ".text")
+      return parseText(cursor);
     if (word == ".tensor")
       return parseTensor(cursor);
     if (word == ".constant")
@@ -125,6 +127,12 @@ private:
     if (Status status = readNumber(cursor, program.files.size(), "file"); !status)
       return status;
     return cursor.readString(program.files.emplace_back(), "a file name");
+  }
+
+  Status parseText(Cursor &cursor) {
+    if (Status status = readNumber(cursor, program.texts.size(), "text"); !status)
+      return status;
+    return cursor.readString(program.texts.emplace_back(), "a text");
   }
 
   Status parseLocation(Cursor &cursor) {

@@ -173,6 +173,9 @@ private:
     program.locations.reserve(file.locations()->size());
     for (const fb::Location *location : *file.locations())
       program.locations.push_back({location->file(), location->line(), location->caller()});
+    for (const flatbuffers::String *text : *file.texts())
+      if (!budget.take(kEntryBytes) || !readString(program.texts.emplace_back(), text))
+        return false;
     for (const fb::Tensor *tensor : *file.tensors())
       if (!readTensor(*tensor))
         return false;
@@ -296,6 +299,8 @@ uint64_t fileBytesBound(const Program &program) {
     bytes += kTable + constant.data.size();
   for (const std::string &file : program.files)
     bytes += kTable + file.size();
+  for (const std::string &text : program.texts)
+    bytes += kTable + text.size();
   for (const Stream &stream : program.streams)
     bytes += kTable + stream.bytes.size();
   return bytes + sizeof(fb::Location) * program.locations.size();
@@ -318,6 +323,9 @@ std::vector<std::byte> serialize(const Program &program) {
   std::vector<fb::Location> locations;
   for (const Location &location : program.locations)
     locations.emplace_back(location.file, location.line, location.caller);
+  std::vector<flatbuffers::Offset<flatbuffers::String>> texts;
+  for (const std::string &text : program.texts)
+    texts.push_back(writeString(builder, text));
   std::vector<flatbuffers::Offset<fb::Stream>> streams;
   for (const Stream &stream : program.streams)
     streams.push_back(
@@ -333,10 +341,12 @@ std::vector<std::byte> serialize(const Program &program) {
   auto constantList = builder.CreateVector(constants);
   auto fileList = builder.CreateVector(files);
   auto locationList = builder.CreateVectorOfStructs(locations);
+  auto textList = builder.CreateVector(texts);
   auto streamList = builder.CreateVector(streams);
-  fb::FinishProgramBuffer(
-      builder, fb::CreateProgram(builder, kProgramVersion, tableChecksum(), flags, kernel, target,
-                                 tensorList, constantList, fileList, locationList, streamList));
+  fb::FinishProgramBuffer(builder,
+                          fb::CreateProgram(builder, kProgramVersion, tableChecksum(), flags,
+                                            kernel, target, tensorList, constantList, fileList,
+                                            locationList, textList, streamList));
   const auto *first = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
   return {first, first + builder.GetSize()};
 }

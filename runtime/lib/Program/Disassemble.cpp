@@ -30,6 +30,7 @@ public:
     spellTensors();
     printHeader();
     printLocations();
+    printTexts();
     for (size_t i = 0; i < program.constants.size(); ++i)
       printConstant(i);
     for (size_t i = 0; i < program.tensors.size(); ++i)
@@ -109,6 +110,14 @@ private:
       print(".loc @{} {}:{}", i, location.file, location.line);
       if (location.caller != kNone)
         print(" from @{}", location.caller);
+      out += '\n';
+    }
+  }
+
+  void printTexts() {
+    for (size_t i = 0; i < program.texts.size(); ++i) {
+      print(".text {} ", i);
+      text::appendString(out, program.texts[i]);
       out += '\n';
     }
   }

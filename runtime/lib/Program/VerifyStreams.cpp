@@ -138,6 +138,9 @@ private:
       return status;
     if (Status status = checkRules(record.inst, place); !status)
       return status;
+    if (record.inst.desc().isObserver)
+      if (Status status = checkText(record.inst, place); !status)
+        return status;
     if (LoopWalk::isEdge(record.inst.opcode))
       return checkEdge(record, place);
     return checkSync(record, place);
@@ -212,6 +215,16 @@ private:
             "write to a tensor of its own");
     }
     return Status::ok();
+  }
+
+  /// What the fields number is there.
+  Status checkText(const isa::Instruction &inst, const Place &place) {
+    const int64_t text = inst.word("text");
+    if (uint64_t(text) < program.texts.size())
+      return Status::ok();
+    return fault(place, kMalformed,
+                 fmt::format("'{}' shows text {}, the program has {}", place.mnemonic, text,
+                             program.texts.size()));
   }
 
   /// Empty dims are the rules' business.

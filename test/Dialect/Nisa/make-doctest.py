@@ -41,7 +41,8 @@ def smallest_type(inst, operand, access, records):
 
 
 def kernel(name, types, body):
-    lines = [f"nisa.kernel @{name} {{"]
+    texts = ' texts ["x"]' if "text=" in body else ""
+    lines = [f"nisa.kernel @{name}{texts} {{"]
     lines += [f'  %{b} = nisa.alloc "{b}" : {t}' for b, t in types.items()]
     return "\n".join(lines + [body, "}", ""])
 

@@ -37,6 +37,7 @@ TEST(InstDesc, SaysWhatMovesByDmaAndWhatIsKept) {
   for (const InstDesc &desc : instructions()) {
     const bool isDma = desc.mnemonic.starts_with("dma_");
     EXPECT_EQ(desc.isTransfer, isDma) << desc.mnemonic;
+    EXPECT_EQ(desc.isObserver, desc.mnemonic == "device_print") << desc.mnemonic;
     EXPECT_EQ(desc.field("ring") != nullptr, isDma) << desc.mnemonic;
     const bool moves = desc.mnemonic == "nc_transpose" || desc.mnemonic == "dma_transpose" ||
                        desc.mnemonic == "nc_stream_shuffle";

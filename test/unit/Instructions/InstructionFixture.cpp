@@ -20,6 +20,7 @@ class ProgramOfTrace {
 public:
   explicit ProgramOfTrace(const trace::Trace &trace) : trace(trace) {
     program.kernel = trace.kernel;
+    program.texts = trace.texts;
     for (const trace::Tensor &tensor : trace.tensors)
       addTensor(tensor);
     for (const trace::Instruction &instruction : trace.instructions)
@@ -117,19 +118,25 @@ std::vector<float> floatsOf(const HostArray &array) {
 
 std::vector<HostArray> runTrace(const TraceResult &traced, const std::vector<HostArray> &inputs,
                                 std::string *text) {
-  EXPECT_EQ(errorsOf(traced), "");
-  if (!traced.ok)
-    return {};
-  const Program program = ProgramOfTrace(traced.trace).program;
-  roundTrip(program, text);
-  Expected<kilnrt::Executable> executable = kilnrt::Executable::prepare(program);
-  Expected<kilnrt::RunResult> result =
-      executable ? executable->run(inputs) : Expected<kilnrt::RunResult>(executable.error());
+  Expected<kilnrt::RunResult> result = resultOf(traced, inputs, text);
   if (!result) {
     ADD_FAILURE() << toText(result.error());
     return {};
   }
   return std::move(result->outputs);
+}
+
+Expected<kilnrt::RunResult> resultOf(const TraceResult &traced,
+                                     const std::vector<HostArray> &inputs, std::string *text) {
+  EXPECT_EQ(errorsOf(traced), "");
+  if (!traced.ok)
+    return kilnrt::makeError(kilnrt::Fault::User, "the kernel has errors");
+  const Program program = ProgramOfTrace(traced.trace).program;
+  roundTrip(program, text);
+  Expected<kilnrt::Executable> executable = kilnrt::Executable::prepare(program);
+  if (!executable)
+    return executable.error();
+  return executable->run(inputs);
 }
 
 } // namespace kiln::test

@@ -10,7 +10,7 @@
 #define KILN_TEST_UNIT_INSTRUCTIONS_INSTRUCTIONFIXTURE_H
 
 #include "KernelFixture.h"
-#include "kilnrt/HostArray.h"
+#include "kilnrt/Executor.h"
 
 #include <gtest/gtest.h>
 
@@ -36,6 +36,11 @@ std::vector<float> floatsOf(const HostArray &array);
 /// Returns the results; `text`, if given, receives the assembler text.
 std::vector<HostArray> runTrace(const TraceResult &traced, const std::vector<HostArray> &inputs,
                                 std::string *text = nullptr);
+
+/// The same with all of the run: prints, or the fault that stopped it.
+kilnrt::Expected<kilnrt::RunResult> resultOf(const TraceResult &traced,
+                                             const std::vector<HostArray> &inputs,
+                                             std::string *text = nullptr);
 
 /// Traces `kernel` for `inputs` and runs it.
 template <class Lambda>

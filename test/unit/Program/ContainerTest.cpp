@@ -32,7 +32,8 @@ struct RawFile {
   uint64_t checksum = tableChecksum();
   uint32_t flags = 0;
   size_t files = 0;        ///< how many file names
-  std::string name{};      ///< what each is
+  size_t texts = 0;        ///< how many texts
+  std::string name{};      ///< what each of both is
   bool shareNames = false; ///< all entries point to one string
   size_t tensors = 0;      ///< how many entries, all pointing to one 1xf32 tensor
 
@@ -41,6 +42,9 @@ struct RawFile {
     std::vector<flatbuffers::Offset<flatbuffers::String>> names;
     for (size_t i = 0; i < files; ++i)
       names.push_back(i > 0 && shareNames ? names[0] : builder.CreateString(name));
+    std::vector<flatbuffers::Offset<flatbuffers::String>> prefixes;
+    for (size_t i = 0; i < texts; ++i)
+      prefixes.push_back(i > 0 && shareNames ? prefixes[0] : builder.CreateString(name));
     std::vector<flatbuffers::Offset<fb::Tensor>> tensorList;
     if (tensors > 0) {
       auto empty = builder.CreateString("");
@@ -55,10 +59,11 @@ struct RawFile {
     auto constants = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Constant>>());
     auto fileVector = builder.CreateVector(names);
     auto locations = builder.CreateVectorOfStructs(std::vector<fb::Location>());
+    auto textVector = builder.CreateVector(prefixes);
     auto streams = builder.CreateVector(std::vector<flatbuffers::Offset<fb::Stream>>());
     fb::FinishProgramBuffer(builder, fb::CreateProgram(builder, version, checksum, flags, kernel,
                                                        target, tensorVector, constants, fileVector,
-                                                       locations, streams));
+                                                       locations, textVector, streams));
     const auto *first = reinterpret_cast<const std::byte *>(builder.GetBufferPointer());
     return {first, first + builder.GetSize()};
   }
@@ -79,6 +84,7 @@ TEST(Container, RoundTripsManySmallParts) {
   // whatever it is made of.
   Program program;
   program.files.assign(1000, "");
+  program.texts.assign(1000, "");
   program.locations.assign(1000, {});
   program.constants.assign(1000, {});
   TensorInfo tensor;
@@ -93,6 +99,7 @@ TEST(Container, KeepsNamesOfAnyBytes) {
   Program program = samples::copy();
   program.kernel = std::string("nul\0\xff", 5);
   program.tensors[0].name = std::string(1, '\0');
+  program.texts = {std::string("\0\n\xff", 3)};
   Expected<Program> back = load(serialize(program));
   ASSERT_TRUE(back) << back.error().message;
   EXPECT_EQ(*back, program);
@@ -155,7 +162,7 @@ TEST(Container, RefusesBytesThatBelongToNothing) {
 TEST(Container, RefusesOtherVersions) {
   EXPECT_EQ(errorOf(RawFile{}.bytes()), "accepted");
   EXPECT_EQ(errorOf(RawFile{.version = 1}.bytes()),
-            "the program file has version 1, this reads version 2 | help: compile the kernel "
+            "the program file has version 1, this reads version 3 | help: compile the kernel "
             "again");
   EXPECT_EQ(errorOf(RawFile{.checksum = 0xABC}.bytes()),
             fmt::format("the program file was written with another instruction table: checksum "
@@ -172,6 +179,9 @@ TEST(Container, RefusesPartsThatShareBytes) {
   // 4 MB of entries and one string of 1 MB would be 1 TB in memory.
   RawFile bomb{.files = 1000000, .name = std::string(1000000, 'n'), .shareNames = true};
   EXPECT_EQ(errorOf(bomb.bytes()), message);
+  RawFile texts{.texts = 1000000, .name = std::string(1000000, 'n'), .shareNames = true};
+  EXPECT_EQ(errorOf(texts.bytes()), message);
+  EXPECT_EQ(errorOf(RawFile{.texts = 1000, .name = "a"}.bytes()), "accepted");
   EXPECT_EQ(errorOf(RawFile{.tensors = 1000}.bytes()),
             "the program file is damaged: an offset or a size points out of it");
   EXPECT_EQ(errorOf(RawFile{.files = 1000, .name = "a"}.bytes()), "accepted");

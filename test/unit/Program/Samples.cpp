@@ -313,6 +313,8 @@ Program randomProgram(Rng &rng) {
   for (size_t i = rng() % 4; i-- > 0;)
     p.locations.push_back(
         {uint32_t(rng() % 3), uint32_t(rng()), rng() % 2 ? kNone : uint32_t(rng())});
+  for (size_t i = rng() % 4; i-- > 0;)
+    p.texts.push_back(names[rng() % std::size(names)]);
   for (const std::string &name : names) {
     TensorInfo info;
     info.name = name;

@@ -205,6 +205,45 @@ TEST(Verify, Roles) {
 
 //---- streams ------------------------------------------------------------===//
 
+/// The copy program with a print of 'u' at its end.
+std::string afterPrint(const std::function<void(Program &, Record &)> &change) {
+  return afterCopy([&](Program &p) {
+    Record print;
+    print.inst = isa::makeInstruction(isa::Opcode::DevicePrint);
+    print.inst.engine = Engine::Sync;
+    print.inst.operands[0] = samples::whole(p, 3);
+    print.order = 100;
+    print.location = 0;
+    p.texts = {"one", "two"};
+    change(p, print);
+    samples::append(p, print);
+  });
+}
+
+TEST(Verify, Prints) {
+  EXPECT_EQ(afterPrint([](Program &, Record &r) { r.inst.setWord("text", 1); }), "accepted");
+  EXPECT_EQ(
+      afterPrint([](Program &, Record &r) { r.inst.setWord("text", 2); }),
+      "[X-06] 'device_print' shows text 2, the program has 2 | copy.cpp:33 | note: record 2 of "
+      "the sync stream, 'device_print'");
+  EXPECT_EQ(
+      afterPrint([](Program &p, Record &) { p.texts.clear(); }),
+      "[X-06] 'device_print' shows text 0, the program has 0 | copy.cpp:33 | note: record 2 of "
+      "the sync stream, 'device_print'");
+  // A small access may stand for more elements than a host holds.
+  auto repeats = [](int64_t times) {
+    return afterPrint([&](Program &p, Record &r) {
+      r.inst.operands[0] = samples::whole(p, 0);
+      r.inst.operands[0].step = {0, 1};
+      r.inst.operands[0].num = {times, 512};
+      r.inst.operands[0].rank = 2;
+    });
+  };
+  EXPECT_EQ(repeats(1024), "accepted");
+  EXPECT_EQ(repeats(1025), "[S-07] | copy.cpp:33 | note: record 2 of the sync stream, "
+                           "'device_print'");
+}
+
 TEST(Verify, Engines) {
   EXPECT_EQ(afterCopy([](Program &p) { p.streams[0].engine = Engine(4); }),
             "[X-05] stream 0 belongs to engine number 4, which does not run instructions");

@@ -69,6 +69,7 @@ struct Trace {
   std::vector<Location> locations;
   std::vector<Tensor> tensors;
   std::vector<Instruction> instructions; ///< bodies of loops once
+  std::vector<std::string> texts;        ///< what prints show in front, each once
   std::vector<Loop> loops;               ///< by beginning, outer ones first
   std::vector<ClaimedLoop> claimedLoops; ///< in the order they began
 

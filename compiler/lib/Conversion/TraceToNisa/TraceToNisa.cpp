@@ -59,6 +59,8 @@ OwningOpRef<ModuleOp> traceToNisa(MLIRContext *context, const trace::Trace &trac
   builder.setInsertionPointToEnd(module->getBody());
   auto kernel = nisa::KernelOp::create(builder, unknown, trace.kernel);
   builder.setInsertionPointToEnd(&kernel.getBody().front());
+  if (!trace.texts.empty())
+    kernel.setTextsAttr(builder.getStrArrayAttr(llvm::to_vector_of<StringRef>(trace.texts)));
 
   // Buffers stand at the top of the kernel or of the loop they were declared in, in their order.
   std::vector<std::vector<uint32_t>> inLoop(trace.loops.size());

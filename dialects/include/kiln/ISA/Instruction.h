@@ -147,6 +147,7 @@ struct InstDesc {
   bool isInternal;
   AccumulatorDesc accumulators;
   bool isTransfer;        ///< a DMA ring completes it; only its trigger runs on the engine
+  bool isObserver;        ///< writes nothing, reaches every memory, no port of an engine limits it
   bool crossesPartitions; ///< an output depends on other partitions than its own
 
   const FieldDesc *field(std::string_view name) const;

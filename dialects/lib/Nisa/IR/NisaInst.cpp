@@ -316,6 +316,8 @@ void instimpl::getInstEffects(InstOpInterface op,
     effects.emplace_back(MemoryEffects::Read::get(), AccumulatorResource::get());
     effects.emplace_back(MemoryEffects::Write::get(), AccumulatorResource::get());
   }
+  if (desc.isObserver) // else it would be dead: it leaves nothing in any memory
+    effects.emplace_back(MemoryEffects::Write::get(), HostResource::get());
   unsigned place = 0;
   for (auto [i, access] : llvm::enumerate(accessesOf(op))) {
     if (!access || place == op->getNumOperands())

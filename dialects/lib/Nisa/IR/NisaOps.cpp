@@ -271,6 +271,24 @@ static LogicalResult verifyScheduled(KernelOp kernel) {
   return failure(result.wasInterrupted());
 }
 
+/// The texts of prints are there, and so are the loops they count.
+static LogicalResult verifyPrints(KernelOp kernel) {
+  const size_t count = kernel.getTexts() ? kernel.getTexts()->size() : 0;
+  WalkResult result = kernel.walk([&](DevicePrintOp print) {
+    const auto steps = llvm::count_if(print.getStep(), [](int64_t step) { return step != 0; });
+    const unsigned depth = loopDepth(print);
+    if (print.getText() >= count)
+      print.emitError() << "text " << print.getText() << " is shown, the kernel has " << count;
+    else if (steps > depth)
+      print.emitError() << "the iterations of " << steps << " loops are shown, there are " << depth
+                        << " around it";
+    else
+      return WalkResult::advance();
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
+
 LogicalResult KernelOp::verifyRegions() {
   Numbering inputs("input"), outputs("output");
   llvm::StringMap<AllocOp> names;
@@ -292,6 +310,8 @@ LogicalResult KernelOp::verifyRegions() {
       return failure();
   }
   if (failed(inputs.verifyDense(*this)) || failed(outputs.verifyDense(*this)))
+    return failure();
+  if (failed(verifyPrints(*this)))
     return failure();
   return getScheduled() ? verifyScheduled(*this) : success();
 }

@@ -190,8 +190,26 @@ private:
         alloc.setTensorName(freshName(alloc.getTensorName()));
       else
         fixOffsets(cast<InstOpInterface>(copy));
+      if (auto print = dyn_cast<DevicePrintOp>(copy))
+        fixNumbers(print);
     }
     actions.pop_back();
+  }
+
+  /// A print shows the author's iterations: those of a loop that goes become numbers, those of one
+  /// that stays count in its groups. The loops around it that have no step are gone already.
+  void fixNumbers(DevicePrintOp print) {
+    SmallVector<int64_t> base(print.getBase()), step(print.getStep());
+    const Action *action = actions.begin();
+    for (auto [first, each] : llvm::zip_equal(base, step)) {
+      if (each == 0 || action == actions.end())
+        continue;
+      first += each * action->number;
+      each = action->isDropped ? 0 : each * action->factor;
+      ++action;
+    }
+    print.setBase(base);
+    print.setStep(step);
   }
 
   void fixOffsets(InstOpInterface op) {

@@ -42,6 +42,10 @@ struct HbmResource : mlir::SideEffects::Resource::Base<HbmResource> {
 struct AccumulatorResource : mlir::SideEffects::Resource::Base<AccumulatorResource> {
   llvm::StringRef getName() final { return "accumulators"; }
 };
+/// What whoever runs the program gets to see, in the order it is shown.
+struct HostResource : mlir::SideEffects::Resource::Base<HostResource> {
+  llvm::StringRef getName() final { return "host"; }
+};
 /// The resource of `memory`.
 mlir::SideEffects::Resource *resourceOf(isa::Memory memory);
 

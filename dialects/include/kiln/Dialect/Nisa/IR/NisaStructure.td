@@ -26,6 +26,8 @@ def Nisa_KernelOp : Nisa_Op<"kernel",
     `placed` says that every on-chip buffer has its address, `scheduled` that the order of instructions is
     final and every instruction has its engine. A kernel that contains a `stream.program` is synchronised.
 
+    `texts` are what a `nisa.device_print` shows in front of a tensor; the instruction holds a number.
+
     Tensor names are unique; inputs are numbered from 0 without gaps, and so are outputs (rule M-13 for
     names).
 
@@ -38,10 +40,12 @@ def Nisa_KernelOp : Nisa_Op<"kernel",
     }
     ```
   }];
-  let arguments = (ins SymbolNameAttr:$sym_name, UnitAttr:$placed, UnitAttr:$scheduled);
+  let arguments = (ins SymbolNameAttr:$sym_name, UnitAttr:$placed, UnitAttr:$scheduled,
+                       OptionalAttr<StrArrayAttr>:$texts);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name (`placed` $placed^)? (`scheduled` $scheduled^)? attr-dict-with-keyword $body
+    $sym_name (`placed` $placed^)? (`scheduled` $scheduled^)? (`texts` $texts^)?
+    attr-dict-with-keyword $body
   }];
   let hasRegionVerifier = 1;
   let skipDefaultBuilders = 1;
