@@ -130,7 +130,9 @@ private:
 
 } // namespace
 
-Meeting kilnrt::meet(const Place &a, const Place &b, const Motion *motion, SharedBytes *shared) {
+/// Whether they meet, with a stretch of bytes that may join those of several iterations.
+static Meeting meetSomewhere(const Place &a, const Place &b, const Motion *motion,
+                             SharedBytes *shared) {
   const uint32_t firstRow = std::max(a.partition, b.partition);
   const uint32_t endRow = std::min(a.partition + a.partitions(), b.partition + b.partitions());
   if (a.block != b.block || firstRow >= endRow)
@@ -146,6 +148,37 @@ Meeting kilnrt::meet(const Place &a, const Place &b, const Motion *motion, Share
   if (!descent.search(0, x.base, 0, y.base))
     return descent.gaveUp() ? Meeting::Unknown : Meeting::Apart;
   if (shared)
-    *shared = {firstRow, endRow - firstRow, descent.first, descent.end};
+    *shared = {firstRow, endRow - firstRow, descent.first, descent.end, shared->iteration};
   return Meeting::Meet;
+}
+
+/// The first iteration they meet in: loop after loop, the outermost first, the smallest index with
+/// which they still do.
+static void findIteration(const Place &a, const Place &b, Motion motion, SharedBytes &shared) {
+  SharedBytes found;
+  int64_t distance = 0;
+  for (unsigned l = 0; l < isa::kMaxLoopDepth; ++l) {
+    int64_t low = 0, high = std::max<int64_t>(motion.num[l], 1) - 1;
+    while (low < high) {
+      const int64_t middle = low + (high - low) / 2;
+      motion.num[l] = middle + 1;
+      if (meetSomewhere(shifted(a, distance), b, &motion, nullptr) == Meeting::Meet)
+        high = middle;
+      else
+        low = middle + 1;
+    }
+    motion.num[l] = 1;
+    found.iteration[l] = high;
+    distance += high * motion.step[l];
+  }
+  // After steps that were too intricate the iteration may be another: what is known stays.
+  if (meetSomewhere(shifted(a, distance), b, nullptr, &found) == Meeting::Meet)
+    shared = found;
+}
+
+Meeting kilnrt::meet(const Place &a, const Place &b, const Motion *motion, SharedBytes *shared) {
+  const Meeting meeting = meetSomewhere(a, b, motion, shared);
+  if (meeting == Meeting::Meet && motion && shared)
+    findIteration(a, b, *motion, *shared);
+  return meeting;
 }

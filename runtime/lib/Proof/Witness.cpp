@@ -52,15 +52,27 @@ std::string Witness::bytesText(const Touch &touch, const SharedBytes &shared) co
     return "both go through the reduction registers of the engine";
   const TensorInfo &info = events.program.tensors[touch.place.tensor];
   const TensorPlace &where = events.layout.tensors()[touch.place.tensor];
+  int64_t shift = 0; // to where the iteration has them
+  for (unsigned l = 0; l < isa::kMaxLoopDepth; ++l)
+    shift += events.motions[touch.motion][l] * shared.iteration[l];
   if (!touch.place.onChip)
-    return text("both touch bytes ", span(shared.first, shared.end), " of ",
+    return text("both touch bytes ", span(shared.first + shift, shared.end + shift), " of ",
                 tensorName(touch.place.tensor), " in hbm");
   // A tensor that is not placed has a block of its own.
   const int64_t row = int64_t(info.partition) - where.partition + shared.firstPartition;
-  const int64_t shift = int64_t(info.byte) - where.byte;
+  shift += int64_t(info.byte) - where.byte;
   return text("both touch ", isa::name(info.memory), " partition",
               shared.partitions > 1 ? "s " : " ", span(row, row + shared.partitions), ", bytes ",
               span(shared.first + shift, shared.end + shift));
+}
+
+/// Where accesses move apart: when they meet.
+void Witness::addIteration(const SharedBytes &shared, Diagnostic &d) const {
+  const std::vector<int64_t> &trips = events.tripCounts[size_t(&epoch - events.epochs.data())];
+  for (size_t l = trips.size(); l-- > 0;)
+    d.notes.push_back({text("in iteration ", shared.iteration[l], " of a loop of ", trips[l],
+                            " iterations, counted from 0"),
+                       {}});
 }
 
 std::string Witness::addMissing(EventId earlier, EventId later, Diagnostic &d) const {
@@ -104,6 +116,8 @@ Finding Witness::race(const LoggedAccess &earlier, const LoggedAccess &later,
   d.notes.push_back(
       {text(name(later.event), ", ", mnemonic(later.event), ": ", bytesText(*later.touch, shared)),
        {}});
+  if (earlier.touch->motion != later.touch->motion)
+    addIteration(shared, d);
   std::string missing = "comes first in program order";
   if (isReversed) {
     d.notes.push_back(

@@ -34,6 +34,7 @@ private:
   kiln::CallChain place(EventId event) const;
   std::string access(const LoggedAccess &access) const; ///< "nc_matmul writes 'acc'"
   std::string bytesText(const Touch &touch, const SharedBytes &shared) const;
+  void addIteration(const SharedBytes &shared, Diagnostic &d) const;
   /// What is missing between the two, in `d` and as the label of an edge.
   std::string addMissing(EventId earlier, EventId later, Diagnostic &d) const;
   std::string whyNotReached(EventId waiting, Finding &finding) const;

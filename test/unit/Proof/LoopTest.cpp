@@ -54,7 +54,8 @@ TEST(Loop, AccessesThatMeetInTheLastIteration) {
 
 race X-08: race: dma_copy writes 'y' and dma_copy writes 'y', in no order @ kernel.cpp:21
 help: wait for semaphore 0 >= 16 at instruction 1 of the sync stream or before it
-note: instruction 1 of the sync stream, dma_copy: both touch bytes 80-111 of 'y' in hbm @ 
+note: instruction 1 of the sync stream, dma_copy: both touch bytes 400-431 of 'y' in hbm @ 
+note: in iteration 10 of a loop of 11 iterations, counted from 0 @ 
 note: the earlier one is instruction 1 of the scalar stream, dma_copy @ kernel.cpp:20
 note: instruction 1 of the sync stream starts without semaphore 0 >= 16, which proves instruction 1 of the scalar stream complete @ 
 scalar 1  dma_copy  kernel.cpp:20
@@ -79,7 +80,19 @@ TEST(Loop, AccessesThatJumpOverEachOther) {
 TEST(Loop, AccessesInLoopsInsideLoops) {
   EXPECT_EQ(reportText(stores({2, 5}, "60", "0 20 7")), kAllProven); // 12 is the least
   EXPECT_EQ(reportText(stores({3, 2}, "60", "0 20 7")), kAllProven); // 13
-  EXPECT_EQ(answersText(stores({3, 3}, "60", "0 20 7")), kRace);     // 6
+  const Proof proof = stores({3, 3}, "60", "0 20 7");                // 6
+  EXPECT_EQ(answersText(proof), kRace);
+  ASSERT_EQ(proof.findings.size(), 1u);
+  EXPECT_EQ(
+      findingText(proof.findings[0]),
+      R"(race X-08: race: dma_copy writes 'y' and dma_copy writes 'y', in no order @ kernel.cpp:21
+help: wait for semaphore 0 >= 16 at instruction 2 of the sync stream or before it
+note: instruction 2 of the sync stream, dma_copy: both touch bytes 240-247 of 'y' in hbm @ 
+note: in iteration 2 of a loop of 3 iterations, counted from 0 @ 
+note: in iteration 2 of a loop of 3 iterations, counted from 0 @ 
+note: the earlier one is instruction 2 of the scalar stream, dma_copy @ kernel.cpp:20
+note: instruction 2 of the sync stream starts without semaphore 0 >= 16, which proves instruction 2 of the scalar stream complete @ 
+)");
 }
 
 TEST(Loop, IsJudgedOnceForAllItsIterations) {

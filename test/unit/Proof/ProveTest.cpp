@@ -131,6 +131,22 @@ TEST(Prove, EndsWithTheWorkAllowed) {
   EXPECT_EQ(proof.findings.size(), 1u);
 }
 
+/// Even and odd elements of one tensor, which no single step shows: not decided is not proven.
+TEST(Prove, LeavesPatternsThatAreTooIntricateOpen) {
+  const Proof proof = test::proofOf(R"(
+.tensor v hbm 8192xf32
+.tensor w hbm 40960000xf32
+.stream scalar
+  dma_copy dst=v[0: 6x80 10x80 14x80 22x80] src=w[0: 1x40960000] dge_mode=hwdge
+.stream sync
+  dma_copy dst=v[1: 6x80 10x80 14x80 22x80] src=w[0: 1x40960000] #1
+)");
+
+  EXPECT_EQ(reportText(proof), "races not proven, deadlock proven, memory proven: two access "
+                               "patterns are too intricate to compare\n");
+  EXPECT_FALSE(proof.isProven());
+}
+
 TEST(Prove, EndsWhenItIsStopped) {
   const std::atomic<bool> stop = true, goOn = false;
   const Program program = racesOf(600);

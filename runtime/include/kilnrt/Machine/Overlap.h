@@ -21,6 +21,8 @@ struct Motion {
 struct SharedBytes {
   uint32_t firstPartition = 0, partitions = 1;
   int64_t first = 0, end = 0;
+  /// Of each loop of the motion, counted from 0: where the stretch is shared.
+  std::array<int64_t, isa::kMaxLoopDepth> iteration{};
 };
 
 enum class Meeting : uint8_t {
@@ -30,8 +32,8 @@ enum class Meeting : uint8_t {
 };
 
 /// Whether `a` and `b` share bytes in some iteration; `motion` is how `a` moves against `b`, null
-/// when they keep their distance. If they meet and `shared` is given, it becomes the first stretch
-/// found, counted where the first iteration has `b`.
+/// when they keep their distance. If they meet and `shared` is given, it becomes a stretch that they
+/// share in the first iteration they meet in, counted where the first iteration of all has `b`.
 Meeting meet(const Place &a, const Place &b, const Motion *motion = nullptr,
              SharedBytes *shared = nullptr);
 
