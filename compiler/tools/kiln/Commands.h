@@ -42,6 +42,8 @@ struct RunOptions {
   bool raw = false;
   int64_t printLimit = 1000; ///< elements of an nl::device_print that is shown whole
   bool proof = true;         ///< prove the streams free of races before they run
+  bool unchecked = false;    ///< read memory as it is, written or not
+  std::string poison;        ///< bytes in hex or random:SEED; empty: the executor's default
 };
 
 struct CheckOptions {

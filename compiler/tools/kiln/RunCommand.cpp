@@ -95,10 +95,28 @@ void writeOutputs(const RunOptions &options, const std::vector<std::string> &nam
   }
 }
 
+/// What the command line says about the run, but for the schedule.
+kilnrt::Expected<kilnrt::RunOptions> executorOptions(const RunOptions &options) {
+  kilnrt::RunOptions out;
+  if (options.maxSteps)
+    out.maxSteps = options.maxSteps;
+  out.checkUninitialised = !options.unchecked;
+  if (options.poison.empty())
+    return out;
+  auto poison = kilnrt::parsePoison(options.poison);
+  if (!poison)
+    return poison.error();
+  out.poison = std::move(*poison);
+  return out;
+}
+
 /// Everything from the command line to the results; reports what goes wrong on the way.
 void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
   if (auto status = checkScheduleName(options.schedule); !status)
     return reporter.report(status.error());
+  auto runOptions = executorOptions(options);
+  if (!runOptions)
+    return reporter.report(runOptions.error());
   auto warnings = parseWarnings(options.compile.warnings, reporter);
   activity().begin("while reading the arguments");
   auto arguments = parseArguments(options.compile.args, reporter);
@@ -129,16 +147,13 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
                                       names.size(), names.size() == 1 ? "" : "s"),
                           "give one -o for each result, in order of return"));
 
-  kilnrt::RunOptions runOptions;
-  if (options.maxSteps)
-    runOptions.maxSteps = options.maxSteps;
   // Who accepts tiles placed over each other wants to see what the chip makes of them.
-  runOptions.checkOverwritten = warnings->isError("M-04") && warnings->isError("M-05");
+  runOptions->checkOverwritten = warnings->isError("M-04") && warnings->isError("M-05");
   auto schedules = schedulesOf(options.schedule, *program);
   if (!schedules)
     return reporter.report(schedules.error());
   activity().begin("while proving the program");
-  if (options.proof && !proveBeforeRun(*program, runOptions.checkOverwritten, reporter))
+  if (options.proof && !proveBeforeRun(*program, runOptions->checkOverwritten, reporter))
     return;
   activity().begin("while preparing the program");
   auto executable = kilnrt::Executable::prepare(*program);
@@ -149,12 +164,12 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
     activity().begin("while running the program");
     driver::Heeding guard(activity());
     Progress progress("running " + options.compile.kernel);
-    runOptions.stop = &activity().stop;
-    runOptions.onPrint = [&](const kilnrt::DevicePrint &print) {
+    runOptions->stop = &activity().stop;
+    runOptions->onPrint = [&](const kilnrt::DevicePrint &print) {
       progress.clear();
       showPrint(print, options);
     };
-    result = runSchedules(*executable, *inputs, runOptions, *schedules, names);
+    result = runSchedules(*executable, *inputs, *runOptions, *schedules, names);
   }
   if (!result)
     return reporter.report(naming({result.error()}));

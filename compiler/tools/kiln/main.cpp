@@ -99,6 +99,13 @@ int main(int argc, char **argv) {
   runApp->add_flag("--raw", run.raw, "Write 16-bit floats as their bits instead of as float32");
   runApp->add_flag("!--no-proof", run.proof,
                    "Run without proving the streams free of races and deadlocks first");
+  runApp->add_flag(
+      "--poison{db7f}", run.poison,
+      "Fill memory before it is first written, and again when a tensor's time is over, with "
+      "these bytes in hex (=00) or random ones (=random:SEED)");
+  runApp->add_flag(
+      "--unchecked", run.unchecked,
+      "Let reads of memory that nothing was written to see what is there, such as the poison");
   runApp->callback([&] { action = [&](Reporter &r) { return runCommand(run, r); }; });
 
   CheckOptions check;

@@ -11,6 +11,7 @@
 #define KILNRT_EXECUTOR_H
 
 #include "kilnrt/HostArray.h"
+#include "kilnrt/Machine/Poison.h"
 #include "kilnrt/Program.h"
 #include "kilnrt/Schedule.h"
 
@@ -38,6 +39,10 @@ struct RunOptions {
   /// too. Off: such a read sees what the chip would see. Means nothing without
   /// checkUninitialised.
   bool checkOverwritten = true;
+  /// What memory is filled with that nothing was written to; a right program never depends on it.
+  /// If it is given, and checkOverwritten is on, the bytes of a tensor are also filled when another
+  /// tensor takes its memory and when the iteration ends that it is declared in, which costs time.
+  std::optional<Poison> poison = std::nullopt;
   /// Any thread or signal handler may set it: the run ends before its next step with Fault::Limit
   /// and says where each stream stood. Null: nobody stops it. Outlives the run.
   const std::atomic<bool> *stop = nullptr;

@@ -14,7 +14,9 @@ static ShadowMode shadowMode(const RunOptions &options) {
 }
 
 Core::Core(const Image &image, const RunOptions &options)
-    : image(image), options(options), memory(image.layout, shadowMode(options)) {
+    : image(image), options(options),
+      memory(image.layout, shadowMode(options), options.poison.value_or(Poison()),
+             options.poison && options.checkOverwritten) {
   memory.expectAccesses(image.accessCounts);
 }
 
@@ -40,13 +42,28 @@ void Core::stage(const Operation &op, unsigned operand) {
   staged[operand] = copy;
 }
 
+uint8_t Core::inputsToStage(const Operation &op) const {
+  bool takesOver = false;
+  uint8_t inputs = 0;
+  for (unsigned i = 0; i < op.operands; ++i) {
+    if (!op.places[i].present())
+      continue;
+    if (op.outputs >> i & 1)
+      takesOver |= memory.isTakingOver(op.places[i].tensor);
+    else
+      inputs |= uint8_t(1u << i);
+  }
+  return takesOver ? inputs : op.staged;
+}
+
 Status Core::execute(const Operation &op) {
   for (unsigned i = 0; i < op.operands; ++i)
     if (op.places[i].present() && !(op.outputs >> i & 1))
       if (Status status = checkInput(op, i, op.places[i]); !status)
         return status;
+  stagedInputs = memory.refillsBytes() ? inputsToStage(op) : op.staged;
   for (unsigned i = 0; i < op.operands; ++i)
-    if (op.staged >> i & 1)
+    if (stagedInputs >> i & 1)
       stage(op, i);
   if (!op.notesOwnWrites)
     for (unsigned i = 0; i < op.operands; ++i)

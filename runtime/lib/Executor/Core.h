@@ -61,7 +61,7 @@ public:
     return memory.tile(op.places[operand]);
   }
   ConstTile input(const Operation &op, unsigned operand) const {
-    if (op.staged >> operand & 1)
+    if (stagedInputs >> operand & 1)
       return staged[operand];
     return memory.tile(op.places[operand]);
   }
@@ -87,6 +87,11 @@ private:
   /// Replaces an input by a copy of it.
   void stage(const Operation &op, unsigned operand);
 
+  /// Which inputs of `op` are copied before it writes anything, where bytes are filled again: all
+  /// when an output takes its bytes from another tensor, which may be an input.
+  uint8_t inputsToStage(const Operation &op) const;
+
+  uint8_t stagedInputs = 0; ///< of the operation at hand
   std::array<ConstTile, isa::kMaxOperands> staged;
   /// Bytes that something was derived from.
   struct Source {

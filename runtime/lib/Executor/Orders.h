@@ -9,7 +9,7 @@
 #define KILNRT_LIB_EXECUTOR_ORDERS_H
 
 #include "Agents.h"
-#include "SplitMix.h"
+#include "kilnrt/Machine/SplitMix.h"
 
 #include <bitset>
 

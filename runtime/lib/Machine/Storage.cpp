@@ -13,20 +13,13 @@ static constexpr std::align_val_t kBlockAlign{64};
 /// Stretch of a partition whose live tensors share one list.
 static constexpr int64_t kGranuleBytes = machine.psumBankBytesPerPartition;
 
-void kilnrt::fillWithPoison(std::byte *data, int64_t bytes) {
-  const int64_t seed = std::min<int64_t>(bytes, 4096);
-  for (int64_t i = 0; i < seed; ++i)
-    data[i] = std::byte(kPoison[i % kPoison.size()]);
-  for (int64_t done = seed; done < bytes; done += seed)
-    std::memcpy(data + done, data, std::min(seed, bytes - done));
-}
-
 void Storage::AlignedDelete::operator()(std::byte *data) const {
   ::operator delete(data, kBlockAlign);
 }
 
-Storage::Storage(const Layout &layout, ShadowMode mode)
-    : layout(layout), mode(mode), blocks(layout.blocks().size()), states(layout.tensors().size()) {
+Storage::Storage(const Layout &layout, ShadowMode mode, const Poison &poison, bool refills)
+    : layout(layout), mode(mode), poison(poison), refills(refills && mode != ShadowMode::Bytes),
+      blocks(layout.blocks().size()), states(layout.tensors().size()) {
   for (size_t b = 0; b < blocks.size(); ++b) {
     const BlockInfo &info = layout.blocks()[b];
     if (info.tensor == kNone)
@@ -40,7 +33,7 @@ void Storage::bind(uint32_t tensor, std::byte *data, bool written) {
   const TensorPlace &place = layout.tensors()[tensor];
   blocks[place.block].data = data;
   if (!written) {
-    fillWithPoison(data, place.bytes);
+    poison.fill(data, place.bytes);
     return;
   }
   states[tensor].live = true;
@@ -54,7 +47,7 @@ void Storage::allocate(uint32_t b) {
   const int64_t bytes = layout.blocks()[b].allocationBytes();
   block.owned.reset(static_cast<std::byte *>(::operator new(size_t(bytes), kBlockAlign)));
   block.data = block.owned.get();
-  fillWithPoison(block.data, bytes);
+  poison.fill(block.data, bytes);
 }
 
 void Storage::release(uint32_t tensor) {
@@ -93,16 +86,29 @@ void Storage::forget(uint32_t tensor) {
   TensorState &state = states[tensor];
   if (state.activations == 0)
     return;
+  if (refills && state.live)
+    refill(tensor);
   const uint32_t b = layout.tensors()[tensor].block;
   if (layout.blocks()[b].tensor != kNone) {
     blocks[b].bytes = {}; // its own: the bits of a new life start clear
     blocks[b].linear = {};
-  } else if (state.live && mode == ShadowMode::Tensors) {
+  } else if (state.live && tracksOwners()) {
     for (std::vector<uint32_t> &granule : granulesOf(tensor))
       std::erase(granule, tensor);
   }
   // Writes go on counting: they tell contents apart.
   state = {.hasCells = state.hasCells, .writes = state.writes};
+}
+
+void Storage::refill(uint32_t tensor) {
+  const TensorPlace &place = layout.tensors()[tensor];
+  Block &block = blocks[place.block];
+  if (!block.data)
+    return; // its block was given back
+  const int64_t stride = layout.blocks()[place.block].stride;
+  for (uint32_t p = place.partition; p < place.partition + place.partitions; ++p)
+    poison.fill(block.data + p * stride + place.byte, place.bytes);
+  ++states[tensor].writes;
 }
 
 void Storage::retireOverlapping(uint32_t tensor) {
@@ -119,11 +125,14 @@ void Storage::retireOverlapping(uint32_t tensor) {
     if (!state.live)
       continue; // found in more than one granule
     const TensorPlace &where = layout.tensors()[victim];
+    if (refills)
+      refill(victim);
     state.lostSums =
-        state.cells == CellState::Set ||
-        (state.cells == CellState::Mixed &&
-         block.cells.any(maskOf(victim), where.byte / machine.psumCellBytes,
-                         (where.bytes + machine.psumCellBytes - 1) / machine.psumCellBytes));
+        mode == ShadowMode::Tensors &&
+        (state.cells == CellState::Set ||
+         (state.cells == CellState::Mixed &&
+          block.cells.any(maskOf(victim), where.byte / machine.psumCellBytes,
+                          (where.bytes + machine.psumCellBytes - 1) / machine.psumCellBytes)));
     state.live = state.full = false;
     state.overwrittenBy = tensor;
     for (std::vector<uint32_t> &granule : granulesOf(victim))
@@ -140,7 +149,7 @@ void Storage::activateSlow(const Place &place) {
   TensorState &state = states[tensor];
   allocate(where.block);
   Block &block = blocks[where.block];
-  if (isShared && mode == ShadowMode::Tensors) {
+  if (isShared && tracksOwners()) {
     retireOverlapping(tensor);
     if (!place.whole && !block.bytes.empty())
       block.bytes.clear(maskOf(tensor), where.byte, where.bytes);

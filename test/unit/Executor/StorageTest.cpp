@@ -20,7 +20,7 @@ uint32_t partitionOf(const UnwrittenByte &byte) { return byte.partition; }
 
 TEST(Poison, IsNanInEveryFloatTypeAndOddInEveryInteger) {
   std::array<std::byte, 7> bytes;
-  fillWithPoison(bytes.data(), bytes.size());
+  PoisonFill({}).fill(bytes.data(), bytes.size());
   float f;
   std::memcpy(&f, bytes.data(), 4);
   uint16_t half;

@@ -24,17 +24,12 @@
 #define KILNRT_MACHINE_STORAGE_H
 
 #include "kilnrt/Machine/Layout.h"
+#include "kilnrt/Machine/Poison.h"
 #include "kilnrt/Machine/Shadow.h"
 
 #include <memory>
 
 namespace kilnrt {
-
-/// Bytes fresh memory is filled with: NaN in every float dtype, an odd number
-/// in every integer dtype.
-inline constexpr std::array<uint8_t, 2> kPoison = {0xDB, 0x7F};
-/// Fills `bytes` with kPoison; the pattern restarts at `data`.
-void fillWithPoison(std::byte *data, int64_t bytes);
 
 enum class ShadowMode : uint8_t {
   Off,     ///< matmul bits only
@@ -59,11 +54,14 @@ enum class CellState : uint8_t { Clear, Set, Mixed };
 
 class Storage {
 public:
-  Storage(const Layout &layout, ShadowMode mode);
+  /// Fresh memory is filled with `poison`. `refills`: so are the bytes of a tensor when another one
+  /// takes its memory, and when the iteration ends that it is declared in; not with ShadowMode
+  /// Bytes, where tensors may share their bytes on purpose.
+  Storage(const Layout &layout, ShadowMode mode, const Poison &poison = {}, bool refills = false);
 
   /// Binds an HBM tensor to bytes that outlive the run. `written`: they count
   /// as written (inputs and constants, which no verified program writes to);
-  /// otherwise they are filled with kPoison.
+  /// otherwise they are filled with the poison.
   void bind(uint32_t tensor, std::byte *data, bool written);
 
   /// The bytes of `place`. Precondition: the tensor was bound, read or written
@@ -115,6 +113,9 @@ public:
     const TensorState &state = states[place.tensor];
     return uint64_t(place.tensor) << 32 ^ state.writes;
   }
+  bool refillsBytes() const { return refills; }
+  /// The next write through the tensor takes its bytes from others.
+  bool isTakingOver(uint32_t tensor) const { return !states[tensor].live; }
   /// How often the tensor became live.
   uint32_t activations(uint32_t tensor) const { return states[tensor].activations; }
   /// The tensor lost matmul sums to another one that took its bytes, and was
@@ -173,7 +174,10 @@ private:
       activateSlow(place);
   }
   void activateSlow(const Place &place);
+  /// Which tensor of a shared block owns its bytes is kept.
+  bool tracksOwners() const { return mode == ShadowMode::Tensors || refills; }
   void retireOverlapping(uint32_t tensor);
+  void refill(uint32_t tensor);
   /// The stretches of a shared block that a tensor touches.
   std::span<std::vector<uint32_t>> granulesOf(uint32_t tensor);
   void allocate(uint32_t block);
@@ -186,6 +190,8 @@ private:
 
   const Layout &layout;
   ShadowMode mode;
+  PoisonFill poison;
+  bool refills;
   std::vector<Block> blocks;
   std::vector<TensorState> states;
   std::vector<uint64_t> remaining;

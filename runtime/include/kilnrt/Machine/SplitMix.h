@@ -1,12 +1,12 @@
-//===- SplitMix.h - the generator behind random schedules -------------------------------------===//
+//===- SplitMix.h - the generator behind random schedules and bytes ---------------------------===//
 //
 // SplitMix64 (Steele, Lea and Flood, 2014): one 64-bit state, the same numbers
 // on every host.
 //
 //===------------------------------------------------------------------------------------------===//
 
-#ifndef KILNRT_LIB_EXECUTOR_SPLITMIX_H
-#define KILNRT_LIB_EXECUTOR_SPLITMIX_H
+#ifndef KILNRT_MACHINE_SPLITMIX_H
+#define KILNRT_MACHINE_SPLITMIX_H
 
 #include <cstdint>
 
@@ -31,4 +31,4 @@ private:
 
 } // namespace kilnrt
 
-#endif // KILNRT_LIB_EXECUTOR_SPLITMIX_H
+#endif // KILNRT_MACHINE_SPLITMIX_H
