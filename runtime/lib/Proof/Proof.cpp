@@ -141,6 +141,8 @@ void Prover::checkPair(HeldRun &held, const LoggedAccess &earlier, const LoggedA
   case Meeting::Meet:
     break;
   }
+  if (isStopped())
+    return giveUp(proof.races, "the proof was stopped");
   if (work + held.work() > options.maxWork)
     return giveUp(proof.races, "too many pairs of accesses need a run of their own");
   ++proof.stats.pairsDecided;
@@ -192,6 +194,8 @@ void Prover::findReuse() {
         held = std::make_unique<HeldRun>(events, events.epochs[fault.epoch]);
         heldEpoch = fault.epoch;
       }
+      if (isStopped())
+        return giveUp(proof.memory, "the proof was stopped");
       if (work + held->work() > options.maxWork)
         return giveUp(proof.memory, "too many pairs of tensors need a run of their own");
       ++proof.stats.pairsDecided;
@@ -217,7 +221,9 @@ Proof Prover::run() {
   if (orders.size() < events.epochs.size()) {
     giveUp(proof.races, "streams wait for ever");
     giveUp(proof.memory, "streams wait for ever");
-  } else if (events.program.flags.placed && !isFull() && !isStopped()) {
+  } else if (isStopped()) { // nobody has looked at the memory
+    giveUp(proof.memory, "the proof was stopped");
+  } else if (events.program.flags.placed && !isFull()) {
     findReuse();
   }
   if (isFull()) {

@@ -4,6 +4,9 @@
 
 #include "ProgramBuilder.h"
 
+#include <chrono>
+#include <thread>
+
 using namespace kilnrt;
 using namespace kilnrt::test;
 
@@ -158,6 +161,53 @@ TEST(Prove, EndsWhenItIsStopped) {
   EXPECT_FALSE(stopped.isProven());
 
   EXPECT_EQ(proofOf(racesOf(0), {.stop = &goOn}).isProven(), true);
+}
+
+/// Two engines pass tiles on. Each pair is in order, but only a run of its own shows that: the
+/// transfer in front, which nobody waits for, might have added 16 of each hundred. At the end a
+/// tensor is used before the one whose place it takes is done with.
+Program longProof(int pairs) {
+  ProgramBuilder b({.placed = true, .synchronised = true});
+  const uint32_t x = b.input("x", DType::Float32, {4, 16});
+  const uint32_t y = b.output("y", DType::Float32, {4, 16});
+  const uint32_t t = b.onChip("t", Memory::Sbuf, DType::Float32, {4, 16}, 0);
+  const uint32_t u = b.onChip("u", Memory::Sbuf, DType::Float32, {4, 16}, 64);
+  const uint32_t over = b.onChip("over", Memory::Sbuf, DType::Float32, {4, 16}, 96);
+  Record &transfer = b.add(Engine::Scalar, Opcode::DmaCopy, {b.all(y), b.all(x)});
+  transfer.inst.setWord("dge_mode", int64_t(isa::DgeMode::Hwdge));
+  raise(transfer, 0, 16);
+  for (int i = 0; i < pairs; ++i) {
+    Record &write = b.memset(b.all(t), i);
+    raise(write, 0, 100);
+    if (i > 0)
+      waitFor(write, 1, uint32_t(i));
+    Record &read = b.copy(b.all(u), b.all(t), Engine::Gpsimd);
+    waitFor(read, 0, uint32_t(100 * (i + 1)));
+    raise(read, 1, 1);
+  }
+  b.copy(b.at(over, 0, 4, 8, {{1, 8}}), b.at(t, 0, 4, 0, {{1, 8}}));
+  return b.finish();
+}
+
+/// Stopped between two of its questions, a proof proves nothing it has not looked at.
+TEST(Prove, LeavesOpenWhatItWasStoppedBefore) {
+  const Program program = longProof(20000);
+  std::atomic<bool> stop = false;
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    stop = true;
+  });
+
+  const Proof proof = proofOf(program, {.stop = &stop});
+  other.join();
+
+  EXPECT_EQ(proof.races, Answer::NotProven);
+  EXPECT_EQ(proof.memory, Answer::NotProven);
+  EXPECT_EQ(proof.reason, "the proof was stopped");
+
+  const Proof whole = proofOf(longProof(50));
+  EXPECT_EQ(answersText(whole), "races proven, deadlock proven, memory refuted\n");
+  EXPECT_EQ(whole.stats.pairsDecided, 51u); // and the pair of the tensors
 }
 
 /// The same program, the same proof.
