@@ -1,11 +1,13 @@
 # The wrappers every folder uses; one idea each.
 
 # add_kiln_plain_library(NAME sources... LINK libs...): C++ without LLVM or MLIR. Its folder's header
-# root is public.
+# root is public; an installed tree has all of them in one place.
 function(add_kiln_plain_library name)
   cmake_parse_arguments(ARG "" "" "LINK;DEPENDS;INCLUDE" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
-  target_include_directories(${name} PUBLIC ${ARG_INCLUDE})
+  foreach(folder ${ARG_INCLUDE})
+    target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${folder}>)
+  endforeach()
   if(ARG_LINK)
     target_link_libraries(${name} PUBLIC ${ARG_LINK})
   endif()
