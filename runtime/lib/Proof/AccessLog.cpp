@@ -207,13 +207,17 @@ void AccessLog::chooseCells(const std::vector<Statistics> &statistics) {
 
 //---- epochs -------------------------------------------------------------===//
 
-void AccessLog::startEpoch(size_t number) {
-  epoch = number;
+void AccessLog::clear() {
   for (Space &space : spaces) {
     for (uint32_t cell : space.touched)
       space.cells[cell].accesses.clear();
     space.touched.clear();
   }
+}
+
+void AccessLog::startEpoch(size_t number) {
+  epoch = number;
+  clear();
   if (events.tripCounts[number].empty())
     return; // nothing moves
   std::vector<bool> isSeen(motionOf.size());

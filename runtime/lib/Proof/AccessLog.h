@@ -47,11 +47,14 @@ public:
   /// A new epoch begins: everything before is complete. `epoch` is its number.
   void startEpoch(size_t epoch);
 
+  /// Forgets what was logged, for a caller whose touches are where the iteration at hand has them.
+  void clear();
+
   /// Calls `visit(earlier, later)` for each logged access that shares its rectangle with the access
-  /// at hand, one of them a write, and that `clock` does not know complete; then logs it. A pair
-  /// may be visited more than once.
-  template <typename Visit>
-  void add(const Touch &touch, EventId event, Stamp stamp, const uint32_t *clock,
+  /// at hand, one of them a write, and whose stamp is not known to `isKnown`; then logs it. A pair
+  /// may be visited more than once. `touch` must live until the next epoch.
+  template <typename IsKnown, typename Visit>
+  void add(const Touch &touch, EventId event, Stamp stamp, const IsKnown &isKnown,
            const Visit &visit) {
     if (!events.isWritten[touch.place.block])
       return;
@@ -61,7 +64,7 @@ public:
       for (const LoggedAccess &old : cell.accesses) {
         ++comparisons;
         if ((old.touch->writes || touch.writes) && old.event != event &&
-            clock[old.stamp.agent] < old.stamp.ordinal && old.rect.meets(access.rect))
+            old.rect.meets(access.rect) && !isKnown(old.stamp))
           visit(old, access);
       }
     });

@@ -166,11 +166,14 @@ void Prover::findRaces() {
     for (EventId id : sequence[epoch]) {
       if (++count % 1024 == 0 && isStopped())
         return giveUp(proof.races, "the proof was stopped");
+      const auto isKnown = [clock = order.clockAt(id)](Stamp stamp) {
+        return clock[stamp.agent] >= stamp.ordinal;
+      };
       // Reads first: a result on its own operand replaces it in the log.
       for (const bool writes : {false, true})
         for (const Touch &touch : events.touchesOf(events.events[id]))
           if (touch.writes == writes)
-            log.add(touch, id, order.stampOf(id), order.clockAt(id),
+            log.add(touch, id, order.stampOf(id), isKnown,
                     [&](const LoggedAccess &earlier, const LoggedAccess &later) {
                       checkPair(held, earlier, later);
                     });

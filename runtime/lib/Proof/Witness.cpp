@@ -15,27 +15,27 @@ using kiln::text;
 
 //---- parts of sentences -------------------------------------------------===//
 
-std::string Witness::name(EventId id) const {
+std::string Words::name(EventId id) const {
   const Event &event = events.events[id];
   return text("instruction ", event.index, " of the ", isa::name(event.engine), " stream");
 }
 
-std::string Witness::mnemonic(EventId id) const {
+std::string Words::mnemonic(EventId id) const {
   return std::string(events.descOf(events.events[id]).mnemonic);
 }
 
-std::string Witness::tensorName(uint32_t tensor) const {
+std::string Words::tensorName(uint32_t tensor) const {
   if (tensor == kNone)
     return "another tensor";
   const std::string &name = events.program.tensors[tensor].name;
   return "'" + (name.empty() ? text("tensor ", tensor) : name) + "'";
 }
 
-kiln::CallChain Witness::place(EventId id) const {
+kiln::CallChain Words::place(EventId id) const {
   return events.program.chain(events.events[id].location);
 }
 
-std::string Witness::access(const LoggedAccess &access) const {
+std::string Words::access(const LoggedAccess &access) const {
   const std::string who = mnemonic(access.event);
   if (access.touch->operand == Touch::kRegisters)
     return who + " uses the reduction registers";
@@ -47,7 +47,7 @@ static std::string span(int64_t first, int64_t end) {
   return end - first == 1 ? std::to_string(first) : text(first, "-", end - 1);
 }
 
-std::string Witness::bytesText(const Touch &touch, const SharedBytes &shared) const {
+std::string Words::bytesText(const Touch &touch, const SharedBytes &shared) const {
   if (touch.operand == Touch::kRegisters)
     return "both go through the reduction registers of the engine";
   const TensorInfo &info = events.program.tensors[touch.place.tensor];

@@ -14,11 +14,27 @@
 
 namespace kilnrt::proof {
 
+/// What findings say about events and accesses.
+class Words {
+public:
+  explicit Words(const Events &events) : events(events) {}
+
+  std::string name(EventId event) const;     ///< "instruction 5 of the vector stream"
+  std::string mnemonic(EventId event) const; ///< "nc_matmul"
+  std::string tensorName(uint32_t tensor) const;
+  kiln::CallChain place(EventId event) const;
+  std::string access(const LoggedAccess &access) const; ///< "nc_matmul writes 'acc'"
+  std::string bytesText(const Touch &touch, const SharedBytes &shared) const;
+
+protected:
+  const Events &events;
+};
+
 /// Builds the findings of one epoch.
-class Witness {
+class Witness : public Words {
 public:
   Witness(const Events &events, const Epoch &epoch, const Order &order)
-      : events(events), epoch(epoch), order(order) {}
+      : Words(events), epoch(epoch), order(order) {}
 
   /// Two accesses in no order; `isReversed`: in the opposite order.
   Finding race(const LoggedAccess &earlier, const LoggedAccess &later, const SharedBytes &shared,
@@ -28,18 +44,11 @@ public:
   Finding deadlock() const;
 
 private:
-  std::string name(EventId event) const;     ///< "instruction 5 of the vector stream"
-  std::string mnemonic(EventId event) const; ///< "nc_matmul"
-  std::string tensorName(uint32_t tensor) const;
-  kiln::CallChain place(EventId event) const;
-  std::string access(const LoggedAccess &access) const; ///< "nc_matmul writes 'acc'"
-  std::string bytesText(const Touch &touch, const SharedBytes &shared) const;
   void addIteration(const SharedBytes &shared, Diagnostic &d) const;
   /// What is missing between the two, in `d` and as the label of an edge.
   std::string addMissing(EventId earlier, EventId later, Diagnostic &d) const;
   std::string whyNotReached(EventId waiting, Finding &finding) const;
 
-  const Events &events;
   const Epoch &epoch;
   const Order &order;
 };
