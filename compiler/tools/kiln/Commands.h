@@ -52,6 +52,7 @@ struct CheckOptions {
   uint64_t seed = 1;     ///< of the first random schedule; the others follow
   std::string json;      ///< --json FILE
   std::string graph;     ///< --graph FILE.dot
+  bool clocks = false;   ///< vector clocks in every run, also of what is proven
   uint64_t maxSteps = 0; ///< of each run; 0: the executor's default
 };
 

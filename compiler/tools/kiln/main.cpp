@@ -116,6 +116,8 @@ int main(int argc, char **argv) {
       ->check(CLI::Range(0u, 100000u))
       ->capture_default_str();
   checkApp->add_option("--seed", check.seed, "Seed of the first of them")->capture_default_str();
+  checkApp->add_flag("--clocks", check.clocks,
+                     "Watch the runs with vector clocks, also where races are proven absent");
   checkApp->add_option("--json", check.json, "Write a machine-readable report ('-' for stdout)");
   checkApp->add_option("--graph", check.graph,
                        "Write the graphs of the findings for Graphviz, FILE.dot");

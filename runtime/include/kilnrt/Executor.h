@@ -13,6 +13,7 @@
 #include "kilnrt/HostArray.h"
 #include "kilnrt/Machine/Poison.h"
 #include "kilnrt/Program.h"
+#include "kilnrt/RaceClocks.h"
 #include "kilnrt/Schedule.h"
 
 #include <atomic>
@@ -49,6 +50,9 @@ struct RunOptions {
   /// Called with each print as it happens, on the thread of the run; what comes before a fault is
   /// seen that way too. Without it they are collected in RunResult::prints.
   std::function<void(const DevicePrint &)> onPrint = {};
+  /// Vector clocks watch a synchronised run for races; the first one stops it. For programs that
+  /// `prove` leaves undecided. Null: nobody looks. Outlives the run.
+  const RacePlan *races = nullptr;
 };
 
 struct RunStats {

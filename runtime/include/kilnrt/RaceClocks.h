@@ -43,12 +43,12 @@ public:
   explicit RaceClocks(const RacePlan &plan);
   ~RaceClocks();
 
-  /// Record `index` of a stream starts: its wait is over. A transfer is triggered by it.
-  void start(isa::Engine engine, uint32_t index);
+  /// Record `index` of a stream starts: its wait is over. A transfer is triggered by it; returns
+  /// its number in its ring since the last edge of a loop, from 0.
+  uint32_t start(isa::Engine engine, uint32_t index);
   /// A record that is no transfer is complete.
   void complete(isa::Engine engine, uint32_t index);
-  /// DMA engine `share` has moved its share of a transfer, which was the `number`th of its ring
-  /// since the last edge of a loop, counted from 0.
+  /// DMA engine `share` has moved its share of a transfer; `number` is what `start` returned.
   void moved(isa::Engine engine, uint32_t index, uint32_t number, unsigned share);
   /// All streams have met at the edge of a loop and go on in this iteration of the open loops.
   void meet(const Iteration &iteration);

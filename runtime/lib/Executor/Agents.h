@@ -36,13 +36,16 @@ struct Transfer {
   const Operation *op;
   uint32_t sharesDone = 0;
   uint32_t activations = kNone; ///< of dst when the first share was written
+  uint32_t number = 0;          ///< as the race clocks count it
 };
 
 /// The transfers of one ring since the last edge of a loop.
 class Ring {
 public:
   bool isIdle() const { return complete == transfers.size(); }
-  void push(const Operation &op) { transfers.push_back({&op}); }
+  void push(const Operation &op, uint32_t number) {
+    transfers.push_back({.op = &op, .number = number});
+  }
   bool mayStep(unsigned engine) const {
     if (newestFirst)
       return !transfers.empty() && engine == lastEngineLeft(transfers.back());

@@ -22,8 +22,14 @@ Status Runner::stepStream(size_t stream, bool isImmediate) {
   const Operation &decoded = image.streams[stream][agents.next[stream]];
   if (Status status = countStep(); !status)
     return status;
+  uint32_t number = 0;
+  if (clocks) {
+    number = clocks->start(decoded.engine, decoded.index);
+    if (clocks->race())
+      return *clocks->race();
+  }
   if (decoded.isDma() && !isImmediate) {
-    agents.rings[image.transfers[decoded.transfer].ring].push(decoded);
+    agents.rings[image.transfers[decoded.transfer].ring].push(decoded, number);
   } else {
     const Operation &op = core.atIteration(decoded);
     if (Status status = op.isDma() ? op.run(core, op) : core.execute(op); !status)
@@ -32,6 +38,11 @@ Status Runner::stepStream(size_t stream, bool isImmediate) {
     if (op.sync.updateSemaphore != Sync::kNoSemaphore)
       core.semaphores[op.sync.updateSemaphore] +=
           op.isDma() ? uint64_t(machine.dmaEngines) : op.sync.updateValue;
+    if (clocks && op.isDma())
+      for (unsigned engine = 0; engine < kEnginesOfRing; ++engine)
+        clocks->moved(op.engine, op.index, number, engine);
+    else if (clocks)
+      clocks->complete(op.engine, op.index);
   }
   ++agents.next[stream];
   ++stats.instructions;
@@ -51,6 +62,8 @@ Status Runner::stepRing(Ring &ring, unsigned engine) {
     transfer.activations = core.memory.activations(plan.dst.tensor);
   if (op.sync.updateSemaphore != Sync::kNoSemaphore)
     ++core.semaphores[op.sync.updateSemaphore];
+  if (clocks)
+    clocks->moved(op.engine, op.index, transfer.number, engine);
   if (transfer.sharesDone + 1 == kEnginesOfRing) {
     if (plan.dst.whole && core.memory.activations(plan.dst.tensor) == transfer.activations)
       core.memory.noteWholeWrite(plan.dst.tensor);
@@ -83,24 +96,29 @@ Status Runner::meet() {
   core.semaphores.fill(0);
   for (Ring &ring : agents.rings)
     ring.clear();
-  if (edge->opcode == isa::Opcode::LoopBegin) {
+  passEdge(*edge);
+  if (clocks)
+    clocks->meet(core.iteration);
+  return Status::ok();
+}
+
+void Runner::passEdge(const Operation &edge) {
+  if (edge.opcode == isa::Opcode::LoopBegin) {
     open.push_back(begun++);
-    startIteration();
-    return Status::ok();
+    return startIteration();
   }
   const Loop &loop = image.loops[open.back()];
   int64_t &iteration = core.iteration[open.size() - 1];
   if (++iteration == loop.tripCount) {
     iteration = 0;
     open.pop_back();
-    return Status::ok();
+    return;
   }
   begun = open.back() + 1; // the loops inside begin again
   for (size_t s = 0; s < kEngineSlots; ++s)
     if (!image.streams[s].empty())
       agents.next[s] = loop.begin[s] + 1;
   startIteration();
-  return Status::ok();
 }
 
 void Runner::addIterations(Diagnostic &diagnostic) const {

@@ -14,8 +14,10 @@ namespace kilnrt {
 
 class Runner {
 public:
-  explicit Runner(Core &core)
-      : core(core), image(core.image), options(core.options), agents(core) {}
+  explicit Runner(Core &core) : core(core), image(core.image), options(core.options), agents(core) {
+    if (options.races && image.info.flags.synchronised)
+      clocks.emplace(*options.races);
+  }
 
   /// Runs every stream to its end. A fault names the schedule it was found in.
   Status run();
@@ -32,6 +34,8 @@ private:
   Status countStep();
   /// Passes the edge of a loop. Precondition: all streams stand at it and no transfer is in flight.
   Status meet();
+  /// What begins or goes on behind it.
+  void passEdge(const Operation &edge);
   void startIteration();
   /// No agent may step, and no edge: the end, or a deadlock.
   Status finish() const;
@@ -44,6 +48,7 @@ private:
   Agents agents;
   std::vector<uint32_t> open; ///< loops, outermost first
   uint32_t begun = 0;         ///< number of the loop that begins next
+  std::optional<RaceClocks> clocks;
 };
 
 } // namespace kilnrt

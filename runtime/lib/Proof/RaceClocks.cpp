@@ -156,7 +156,8 @@ const Touch &RaceClocks::Impl::here(const Touch &touch) {
 
 void RaceClocks::Impl::report(const LoggedAccess &earlier, const LoggedAccess &later) {
   SharedBytes shared;
-  if (race || kilnrt::meet(earlier.touch->place, later.touch->place, nullptr, &shared) != Meeting::Meet)
+  if (race ||
+      kilnrt::meet(earlier.touch->place, later.touch->place, nullptr, &shared) != Meeting::Meet)
     return;
   const Words words(events);
   Diagnostic d = makeError(
@@ -185,19 +186,27 @@ void RaceClocks::Impl::check(EventId id, Stamp stamp, const Clock &clock) {
         log.add(here(touch), id, stamp, known, visit);
 }
 
+RaceClocks::RaceClocks(const RacePlan &plan) : impl(std::make_unique<Impl>(*plan.events)) {}
+RaceClocks::~RaceClocks() = default;
+
+const std::optional<Diagnostic> &RaceClocks::race() const { return impl->race; }
+
 //---- what happens -------------------------------------------------------===//
 
-void RaceClocks::start(isa::Engine engine, uint32_t index) {
+uint32_t RaceClocks::start(isa::Engine engine, uint32_t index) {
   const EventId id = impl->idOf(engine, index);
   const Event &event = impl->events.events[id];
   Clock &clock = impl->clocks[size_t(engine)];
   impl->learn(clock, event);
-  if (!event.isTransfer)
-    return impl->check(id, {uint32_t(engine), index + 1}, clock);
+  if (!event.isTransfer) {
+    impl->check(id, {uint32_t(engine), index + 1}, clock);
+    return 0;
+  }
   Ring &ring = impl->rings[event.ring];
   impl->check(id, {uint32_t(kEngineSlots + event.ring), ++ring.triggered}, clock);
   ring.transfers.push_back({clock});
   clock[size_t(engine)] = index + 1;
+  return ring.triggered - 1;
 }
 
 void RaceClocks::complete(isa::Engine engine, uint32_t index) {
