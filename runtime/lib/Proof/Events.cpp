@@ -135,8 +135,6 @@ Status EventDecoder::decode(const Stream &stream) {
     event.opcode = inst.opcode;
     event.engine = stream.engine;
     event.isTransfer = inst.desc().isTransfer;
-    if (event.isTransfer)
-      event.ring = uint8_t(inst.word("ring"));
     event.sync = record->sync;
     event.index = index;
     event.order = record->order;

@@ -30,7 +30,6 @@ struct Event {
   uint32_t firstTouch = 0;
   uint8_t touches = 0;
   bool isTransfer = false;
-  uint8_t ring = 0; ///< of a transfer
   isa::Opcode opcode{};
   isa::Engine engine = isa::Engine::Unknown;
   Sync sync;

@@ -1,8 +1,9 @@
 //===- RaceClocks.cpp - races of one run ------------------------------------------------------===//
 //
-// A clock counts, for each stream, the records that are complete, and for each DMA engine of each
-// ring, the transfers it is done with from the first on. A wait learns what those knew whose
-// increments brought the semaphore to its value in this run.
+// A clock counts, for each stream, the records that are complete, and for each semaphore that
+// transfers raise and each DMA engine, the transfers that engine is done with from the first on. A
+// wait learns what those knew whose increments brought the semaphore to its value in this run; so
+// the completion of a transfer is known from its own semaphore only.
 //
 //===------------------------------------------------------------------------------------------===//
 
@@ -25,12 +26,14 @@ using isa::machine;
 namespace {
 
 constexpr size_t kShares = size_t(machine.dmaEngines);
-constexpr size_t kClockEntries = kEngineSlots + size_t(machine.dmaRings) * kShares;
+/// The clock entry of what nothing tells complete before the next edge.
+constexpr uint32_t kNeverAgent = UINT32_MAX;
 
-using Clock = std::array<uint32_t, kClockEntries>;
+/// An entry for each stream, then one for each DMA engine of each semaphore that transfers raise.
+using Clock = std::vector<uint32_t>;
 
 void join(Clock &into, const Clock &other) {
-  for (size_t i = 0; i < kClockEntries; ++i)
+  for (size_t i = 0; i < into.size(); ++i)
     into[i] = std::max(into[i], other[i]);
 }
 
@@ -55,14 +58,15 @@ Expected<RacePlan> RacePlan::prepare(const Program &program) {
 
 namespace {
 
-/// A transfer of a ring since the last edge.
+/// A transfer since the last edge.
 struct Transfer {
   Clock clock;       ///< of its stream when it was triggered
   uint32_t done = 0; ///< bit k: engine k has moved its share
 };
 static_assert(kShares <= 32);
 
-struct Ring {
+/// The transfers that raise one semaphore.
+struct Sequence {
   /// The oldest is number `base`; those that are complete are dropped.
   std::deque<Transfer> transfers;
   uint32_t base = 0, triggered = 0;
@@ -71,7 +75,9 @@ struct Ring {
 
 struct Semaphore {
   uint64_t value = 0;
-  Clock known{};
+  Clock known;
+  uint32_t agent = kNeverAgent; ///< clock entry of DMA engine 0; none: no transfer raises it
+  Sequence sequence;
   struct Reached {
     Clock clock;
     uint32_t waits = 0; ///< that have used it
@@ -90,6 +96,7 @@ struct RaceClocks::Impl {
   void learn(Clock &clock, const Event &event);
   void check(EventId id, Stamp stamp, const Clock &clock);
   void raise(uint16_t semaphore, uint64_t amount);
+  void restart();
   static bool isKnown(const Clock &clock, Stamp stamp);
   const Touch &here(const Touch &touch);
   void report(const LoggedAccess &earlier, const LoggedAccess &later);
@@ -97,9 +104,9 @@ struct RaceClocks::Impl {
   const Events &events;
   AccessLog log;
   std::array<EventId, kEngineSlots> begin{};
-  std::array<Clock, kEngineSlots> clocks{};
+  size_t width = kEngineSlots; ///< entries of a clock
+  std::array<Clock, kEngineSlots> clocks;
   std::vector<Semaphore> semaphores{size_t(machine.numSemaphores)};
-  std::array<Ring, machine.dmaRings> rings;
   Iteration iteration{};
   std::deque<Touch> shiftedTouches; ///< of this iteration, where it is not the first
   std::optional<Diagnostic> race;
@@ -111,7 +118,26 @@ RaceClocks::Impl::Impl(const Events &events) : events(events), log(events) {
     begin[size_t(event.engine)] = id;
     if (event.waits())
       ++semaphores[event.sync.waitSemaphore].waits[event.sync.waitValue];
+    if (!event.isTransfer || !event.updates())
+      continue;
+    if (Semaphore &own = semaphores[event.sync.updateSemaphore]; own.agent == kNeverAgent) {
+      own.agent = uint32_t(width);
+      width += kShares;
+    }
   }
+  restart();
+}
+
+void RaceClocks::Impl::restart() {
+  clocks.fill(Clock(width));
+  for (Semaphore &semaphore : semaphores) {
+    semaphore.value = 0;
+    semaphore.known.assign(width, 0);
+    semaphore.sequence = {};
+    semaphore.reached.clear();
+  }
+  log.clear();
+  shiftedTouches.clear();
 }
 
 void RaceClocks::Impl::learn(Clock &clock, const Event &event) {
@@ -138,7 +164,9 @@ void RaceClocks::Impl::raise(uint16_t number, uint64_t amount) {
 bool RaceClocks::Impl::isKnown(const Clock &clock, Stamp stamp) {
   if (stamp.agent < kEngineSlots)
     return clock[stamp.agent] >= stamp.ordinal;
-  const uint32_t *engines = clock.data() + kEngineSlots + (stamp.agent - kEngineSlots) * kShares;
+  if (stamp.agent == kNeverAgent)
+    return false;
+  const uint32_t *engines = clock.data() + stamp.agent;
   return std::all_of(engines, engines + kShares,
                      [&](uint32_t done) { return done >= stamp.ordinal; });
 }
@@ -202,11 +230,15 @@ uint32_t RaceClocks::start(isa::Engine engine, uint32_t index) {
     impl->check(id, {uint32_t(engine), index + 1}, clock);
     return 0;
   }
-  Ring &ring = impl->rings[event.ring];
-  impl->check(id, {uint32_t(kEngineSlots + event.ring), ++ring.triggered}, clock);
-  ring.transfers.push_back({clock});
+  Stamp stamp{kNeverAgent, 0};
+  if (event.updates()) {
+    Semaphore &semaphore = impl->semaphores[event.sync.updateSemaphore];
+    stamp = {semaphore.agent, ++semaphore.sequence.triggered};
+    semaphore.sequence.transfers.push_back({clock});
+  }
+  impl->check(id, stamp, clock);
   clock[size_t(engine)] = index + 1;
-  return ring.triggered - 1;
+  return stamp.ordinal - 1;
 }
 
 void RaceClocks::complete(isa::Engine engine, uint32_t index) {
@@ -221,33 +253,26 @@ void RaceClocks::complete(isa::Engine engine, uint32_t index) {
 
 void RaceClocks::moved(isa::Engine engine, uint32_t index, uint32_t number, unsigned share) {
   const Event &event = impl->events.events[impl->idOf(engine, index)];
-  Ring &ring = impl->rings[event.ring];
-  Transfer &transfer = ring.transfers[number - ring.base];
+  if (!event.updates())
+    return;
+  Semaphore &semaphore = impl->semaphores[event.sync.updateSemaphore];
+  Sequence &sequence = semaphore.sequence;
+  Transfer &transfer = sequence.transfers[number - sequence.base];
   transfer.done |= 1u << share;
-  uint32_t &prefix = ring.prefix[share];
-  while (prefix < ring.triggered && ring.transfers[prefix - ring.base].done >> share & 1)
+  uint32_t &prefix = sequence.prefix[share];
+  while (prefix < sequence.triggered &&
+         sequence.transfers[prefix - sequence.base].done >> share & 1)
     ++prefix;
-  if (event.updates()) {
-    Semaphore &semaphore = impl->semaphores[event.sync.updateSemaphore];
-    join(semaphore.known, transfer.clock);
-    uint32_t &entry = semaphore.known[kEngineSlots + event.ring * kShares + share];
-    entry = std::max(entry, prefix);
-    impl->raise(event.sync.updateSemaphore, 1);
-  }
-  const uint32_t all = *std::min_element(ring.prefix.begin(), ring.prefix.end());
-  for (; ring.base < all; ++ring.base)
-    ring.transfers.pop_front();
+  join(semaphore.known, transfer.clock);
+  uint32_t &entry = semaphore.known[semaphore.agent + share];
+  entry = std::max(entry, prefix);
+  impl->raise(event.sync.updateSemaphore, 1);
+  const uint32_t all = *std::min_element(sequence.prefix.begin(), sequence.prefix.end());
+  for (; sequence.base < all; ++sequence.base)
+    sequence.transfers.pop_front();
 }
 
 void RaceClocks::meet(const Iteration &iteration) {
   impl->iteration = iteration;
-  impl->clocks.fill({});
-  for (Semaphore &semaphore : impl->semaphores) {
-    semaphore.value = 0;
-    semaphore.known = {};
-    semaphore.reached.clear();
-  }
-  impl->rings.fill({});
-  impl->log.clear();
-  impl->shiftedTouches.clear();
+  impl->restart();
 }
