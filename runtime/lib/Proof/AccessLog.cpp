@@ -84,7 +84,7 @@ Rect AccessLog::stillRect(const Touch &touch) const {
 }
 
 Rect AccessLog::rectOf(const Touch &touch) const {
-  if (touch.operand == Touch::kRegisters || motionOf[touch.place.tensor] != kMixed)
+  if (!touch.isMemory() || motionOf[touch.place.tensor] != kMixed)
     return stillRect(touch);
   Touch everywhere = touch;
   const std::vector<int64_t> &trips = events.tripCounts[epoch];
@@ -225,7 +225,7 @@ void AccessLog::startEpoch(size_t number) {
   for (size_t s = 0; s < kEngineSlots; ++s)
     for (EventId id = e.begin[s]; id < e.end[s]; ++id)
       for (const Touch &touch : events.touchesOf(events.events[id])) {
-        if (touch.operand == Touch::kRegisters)
+        if (!touch.isMemory())
           continue;
         uint32_t &motion = motionOf[touch.place.tensor];
         const bool isShared = events.layout.blocks()[touch.place.block].tensor == kNone;

@@ -33,13 +33,13 @@ public:
 
 private:
   void addTouches(const isa::Instruction &inst, Event &event);
-  void addRegisters(Event &event);
+  void addState(Event &event, uint8_t what);
   uint32_t motionOf(const isa::Access &access);
   void passEdge(const isa::Instruction &inst, const Event &event);
   Epoch &epochAt(size_t index);
 
   Events &out;
-  size_t registers; ///< block of the reduction registers of engine 0
+  size_t registers; ///< block of the state of engine 0 that is no memory
   bool isFirst = true;
   size_t epoch = 0; ///< of the stream at hand
   std::vector<uint32_t> open;
@@ -78,13 +78,16 @@ void EventDecoder::addTouches(const isa::Instruction &inst, Event &event) {
     ++event.touches;
   }
   if (desc.accumulators.isUsed && isa::accumulatorStep(inst, desc) != isa::AccumulatorStep::None)
-    addRegisters(event);
+    addState(event, Touch::kRegisters);
+  if (desc.isObserver)
+    addState(event, Touch::kShown);
 }
 
-/// Chains through reduction registers keep their order, whatever bytes they touch.
-void EventDecoder::addRegisters(Event &event) {
+/// Chains through reduction registers keep their order, and so does what an author is shown,
+/// whatever bytes they touch.
+void EventDecoder::addState(Event &event, uint8_t what) {
   Touch touch;
-  touch.operand = Touch::kRegisters;
+  touch.operand = what;
   touch.writes = true;
   touch.place.block = uint32_t(registers + size_t(event.engine));
   touch.place.endByte = 1;

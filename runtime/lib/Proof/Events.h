@@ -19,9 +19,12 @@ namespace kilnrt::proof {
 struct Touch {
   Place place;         ///< in the first iteration of the loops around it
   uint32_t motion = 0; ///< index into Events::motions
-  uint8_t operand = 0; ///< kRegisters: the reduction registers of the engine
+  uint8_t operand = 0;
   bool writes = false;
-  static constexpr uint8_t kRegisters = 0xFF;
+  /// Operands that are state of the engine and no memory: its reduction registers, and what it has
+  /// shown to the author.
+  static constexpr uint8_t kRegisters = 0xFF, kShown = 0xFE;
+  bool isMemory() const { return operand < kShown; }
 };
 
 /// One record. A transfer starts when its stream reaches it and completes with the last of its
@@ -82,10 +85,10 @@ struct Events {
   std::vector<std::vector<int64_t>> tripCounts; ///< of each epoch: of the loops around it
   std::vector<Loop> loops;                      ///< in the order of their beginnings
   std::vector<Step> steps;
-  /// By block: something is written to it. Blocks after those of the layout are the reduction
-  /// registers of the engines.
+  /// By block: something is written to it. Blocks after those of the layout are the state of
+  /// the engines that is no memory.
   std::vector<bool> isWritten;
-  Pattern registerPattern; ///< one byte for all reduction registers of an engine
+  Pattern registerPattern; ///< one byte for all such state of an engine
 
   std::span<const Touch> touchesOf(const Event &event) const {
     return {touches.data() + event.firstTouch, event.touches};

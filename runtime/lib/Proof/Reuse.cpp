@@ -119,6 +119,11 @@ void ReuseWalk::activate(uint32_t tensor, EventId event) {
     TensorState &old = fresh(victim);
     for (const Use &use : old.uses)
       note(before, use);
+    // Shares of a transfer have no order: one writes what another has yet to read.
+    if (events.events[event].isTransfer)
+      for (const Touch &touch : events.touchesOf(events.events[event]))
+        if (touch.place.tensor == victim)
+          report({true, victim, tensor, event, event, epoch});
     old.isLive = false;
     old.takenBy = tensor;
     old.takenAt = event;

@@ -39,6 +39,8 @@ std::string Words::access(const LoggedAccess &access) const {
   const std::string who = mnemonic(access.event);
   if (access.touch->operand == Touch::kRegisters)
     return who + " uses the reduction registers";
+  if (access.touch->operand == Touch::kShown)
+    return who + " shows a tensor";
   return who + (access.touch->writes ? " writes " : " reads ") +
          tensorName(access.touch->place.tensor);
 }
@@ -50,6 +52,8 @@ static std::string span(int64_t first, int64_t end) {
 std::string Words::bytesText(const Touch &touch, const SharedBytes &shared) const {
   if (touch.operand == Touch::kRegisters)
     return "both go through the reduction registers of the engine";
+  if (touch.operand == Touch::kShown)
+    return "both are shown to the author";
   const TensorInfo &info = events.program.tensors[touch.place.tensor];
   const TensorPlace &where = events.layout.tensors()[touch.place.tensor];
   int64_t shift = 0; // to where the iteration has them

@@ -255,6 +255,11 @@ TEST(Reuse, ByATransferBetweenTheTwo) {
 )")),
             R"(races proven, deadlock proven, memory refuted
 
+overlap M-04: dma_copy uses 'a' after 't' was written to the same memory @ kernel.cpp:12
+help: place 'a' and 't' at different addresses
+note: 't' takes the bytes at instruction 1 of the sync stream, dma_copy @ kernel.cpp:12
+note: 't' was declared here @ kernel.cpp:5
+
 reuse X-09: dma_copy uses 't', which takes the place of 'a', and dma_copy may still use that @ kernel.cpp:12
 help: wait for semaphore 0 >= 16 at instruction 1 of the sync stream or before it
 note: the earlier one is instruction 0 of the sync stream, dma_copy @ kernel.cpp:11
