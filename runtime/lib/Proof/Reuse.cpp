@@ -64,8 +64,18 @@ std::span<std::vector<uint32_t>> ReuseWalk::granulesOf(uint32_t tensor) {
                size_t((p.byte + p.bytes - 1) / kGranuleBytes - p.byte / kGranuleBytes + 1));
 }
 
+/// What ended before the edge of a loop is done with.
+void ReuseWalk::dropEnded() {
+  for (uint32_t tensor : ended)
+    if (!states[tensor].isLive)
+      for (std::vector<uint32_t> &granule : granulesOf(tensor))
+        std::erase(granule, tensor);
+  ended.clear();
+}
+
 void ReuseWalk::runEpoch(size_t index) {
   epoch = index;
+  dropEnded();
   ++visit;
   for (EventId id : sequence[index]) {
     // An instruction reads before it writes.
@@ -87,6 +97,7 @@ ReuseWalk::TensorState &ReuseWalk::fresh(uint32_t tensor) {
     stateEpoch[tensor] = visit;
     state.uses.clear();
     state.before.clear();
+    state.takers.clear();
     state.started.fill(kNone);
   }
   return state;
@@ -102,23 +113,61 @@ void ReuseWalk::note(std::vector<Use> &uses, Use use) {
   uses.push_back(use);
 }
 
+static bool isInside(const TensorPlace &inner, const TensorPlace &outer) {
+  return outer.partition <= inner.partition &&
+         inner.partition + inner.partitions <= outer.partition + outer.partitions &&
+         outer.byte <= inner.byte && inner.byte + inner.bytes <= outer.byte + outer.bytes;
+}
+
+/// What two places share, which is something.
+static TensorPlace intersection(const TensorPlace &a, const TensorPlace &b) {
+  TensorPlace shared = a;
+  shared.partition = std::max(a.partition, b.partition);
+  shared.partitions =
+      std::min(a.partition + a.partitions, b.partition + b.partitions) - shared.partition;
+  shared.byte = std::max(a.byte, b.byte);
+  shared.bytes = std::min(a.byte + a.bytes, b.byte + b.bytes) - shared.byte;
+  return shared;
+}
+
+/// Some tensor took all that the two share since the old one ended: the new one comes after that,
+/// and that after the old one.
+bool ReuseWalk::isBetween(uint32_t oldTensor, uint32_t newTensor) const {
+  const auto &places = events.layout.tensors();
+  const TensorPlace shared = intersection(places[oldTensor], places[newTensor]);
+  return std::ranges::any_of(states[oldTensor].takers,
+                             [&](uint32_t taker) { return isInside(shared, places[taker]); });
+}
+
 void ReuseWalk::activate(uint32_t tensor, EventId event) {
   TensorState &state = fresh(tensor);
   const TensorPlace &place = events.layout.tensors()[tensor];
-  state.isLive = true;
-  state.takenBy = kNone;
-  state.started.fill(kNone);
   std::vector<uint32_t> victims;
-  for (std::vector<uint32_t> &granule : granulesOf(tensor))
-    for (uint32_t victim : granule)
-      if (overlap(place, events.layout.tensors()[victim]) &&
-          std::find(victims.begin(), victims.end(), victim) == victims.end())
-        victims.push_back(victim);
+  int64_t first = place.byte / kGranuleBytes * kGranuleBytes;
+  for (std::vector<uint32_t> &granule : granulesOf(tensor)) {
+    std::erase_if(granule, [&](uint32_t other) {
+      const TensorPlace &where = events.layout.tensors()[other];
+      if (other == tensor || !overlap(place, where))
+        return other == tensor;
+      if (std::find(victims.begin(), victims.end(), other) == victims.end())
+        victims.push_back(other);
+      TensorPlace here = where;
+      here.byte = std::max(where.byte, first);
+      here.bytes = std::min(where.byte + where.bytes, first + kGranuleBytes) - here.byte;
+      return isInside(here, place);
+    });
+    granule.push_back(tensor);
+    first += kGranuleBytes;
+  }
   std::vector<Use> before;
   for (uint32_t victim : victims) {
     TensorState &old = fresh(victim);
-    for (const Use &use : old.uses)
-      note(before, use);
+    if (old.isLive || !isBetween(victim, tensor))
+      for (const Use &use : old.uses)
+        note(before, use);
+    old.takers.push_back(tensor);
+    if (!old.isLive)
+      continue;
     // Shares of a transfer have no order: one writes what another has yet to read.
     if (events.events[event].isTransfer)
       for (const Touch &touch : events.touchesOf(events.events[event]))
@@ -127,13 +176,14 @@ void ReuseWalk::activate(uint32_t tensor, EventId event) {
     old.isLive = false;
     old.takenBy = tensor;
     old.takenAt = event;
-    for (std::vector<uint32_t> &granule : granulesOf(victim))
-      std::erase(granule, victim);
+    ended.push_back(victim);
   }
+  state.isLive = true;
+  state.takenBy = kNone;
+  state.started.fill(kNone);
   state.before = std::move(before);
   state.uses.clear();
-  for (std::vector<uint32_t> &granule : granulesOf(tensor))
-    granule.push_back(tensor);
+  state.takers.clear();
 }
 
 /// The first use of a live tensor by an engine comes after all uses of its predecessors; later ones
@@ -146,14 +196,8 @@ void ReuseWalk::checkStart(uint32_t tensor, EventId event) {
   first = event;
   const uint32_t *clock = orders[epoch]->clockAt(event);
   for (const Use &use : state.before)
-    if (use.event != event && clock[use.agent] < use.ordinal) {
-      const Event &earlier = events.events[use.event];
-      uint32_t oldTensor = kNone;
-      for (const Touch &touch : events.touchesOf(earlier))
-        if (touch.place.tensor != kNone && states[touch.place.tensor].takenBy == tensor)
-          oldTensor = touch.place.tensor;
-      report({false, oldTensor, tensor, use.event, event, epoch});
-    }
+    if (use.event != event && clock[use.agent] < use.ordinal)
+      report({false, use.tensor, tensor, use.event, event, epoch});
 }
 
 void ReuseWalk::access(const Touch &touch, EventId event) {
@@ -169,7 +213,7 @@ void ReuseWalk::access(const Touch &touch, EventId event) {
 
 void ReuseWalk::noteUse(const Touch &touch, EventId event) {
   const Stamp stamp = orders[epoch]->stampOf(event);
-  const Use use{stamp.agent, stamp.ordinal, event};
+  const Use use{stamp.agent, stamp.ordinal, event, touch.place.tensor};
   TensorState &state = states[touch.place.tensor];
   note(state.uses, use);
   if (state.takenBy != kNone && state.takenAt == event)

@@ -41,24 +41,28 @@ private:
   struct Use {
     uint32_t agent, ordinal;
     EventId event;
+    uint32_t tensor;
   };
   struct TensorState {
     bool isLive = false;
     uint32_t takenBy = kNone;
     EventId takenAt = kNone;
-    uint32_t activations = 0;
     /// In the epoch at hand: the last use by each agent since it became live, and what its
     /// predecessors did last.
     std::vector<Use> uses, before;
+    /// Since it ended: the tensors that took some of its bytes.
+    std::vector<uint32_t> takers;
     /// By engine: the first of its stream that has used it since; kNone: none.
     std::array<EventId, kEngineSlots> started{};
   };
 
   void walk(size_t first, size_t end);
   void startIteration(const Loop &loop);
+  void dropEnded();
   void runEpoch(size_t index);
   void access(const Touch &touch, EventId event);
   void activate(uint32_t tensor, EventId event);
+  bool isBetween(uint32_t oldTensor, uint32_t newTensor) const;
   void checkStart(uint32_t tensor, EventId event);
   void noteUse(const Touch &touch, EventId event);
   void note(std::vector<Use> &uses, Use use);
@@ -73,7 +77,10 @@ private:
   std::vector<uint32_t> stateEpoch; ///< by tensor: the visit its uses belong to
   uint32_t visit = 0;               ///< epochs visited
   size_t epoch = 0;
-  std::array<std::vector<std::vector<uint32_t>>, 2> granules; ///< live tensors by stretch
+  /// By stretch of memory: live tensors, and those that ended in this epoch where nothing has taken
+  /// all of their bytes of the stretch: whoever takes the rest comes after their uses too.
+  std::array<std::vector<std::vector<uint32_t>>, 2> granules;
+  std::vector<uint32_t> ended; ///< tensors that ended in this epoch
 };
 
 } // namespace kilnrt::proof

@@ -339,3 +339,31 @@ vector 0 -> vector 1  program order
 sync 0 -> vector 1  missing: semaphore 1 >= 16
 )");
 }
+
+/// The first successor takes some bytes of the old tensor and waits; the second takes others.
+TEST(Reuse, ByTheSecondWhoTakesOtherBytes) {
+  const auto second = [](const std::string &wait) {
+    return proofOf(std::string(R"(
+.tensor t sbuf 32x4xf32 at 0,32 @5
+.tensor u sbuf 32x4xf32 at 0,48 @6
+.stream scalar
+  tensor_copy dst=a[0+32, 0: 1x4] src=d[0+32, 0: 1x4] update s0+=1 @10 #0
+.stream gpsimd
+  wait s0>=1 memset dst=t[0+32, 0: 1x4] value=1 @11 #1
+.stream vector
+  )") + wait + R"(memset dst=u[0+32, 0: 1x4] value=2 @12 #2
+)");
+  };
+  EXPECT_EQ(reportText(second("wait s0>=1 ")), kAllProven);
+  EXPECT_EQ(reportText(second("")), R"(races proven, deadlock proven, memory refuted
+
+reuse X-09: memset uses 'u', which takes the place of 'a', and tensor_copy may still use that @ kernel.cpp:12
+help: wait for semaphore 0 >= 1 at instruction 0 of the vector stream or before it
+note: the earlier one is instruction 0 of the scalar stream, tensor_copy @ kernel.cpp:10
+note: instruction 0 of the vector stream starts without semaphore 0 >= 1, which proves instruction 0 of the scalar stream complete @ 
+note: 'u' was declared here @ kernel.cpp:6
+scalar 0  tensor_copy  kernel.cpp:10
+vector 0  memset  kernel.cpp:12
+scalar 0 -> vector 0  missing: semaphore 0 >= 1
+)");
+}

@@ -373,6 +373,7 @@ public:
     for (TensorState &state : states) {
       state.uses = 0;
       state.predecessors = 0;
+      state.takers.clear();
     }
     std::vector<unsigned> sequence;
     for (unsigned e = 0; e < epoch.events.size(); ++e)
@@ -396,7 +397,28 @@ private:
     bool isLive = false, isTaken = false;
     RecordId taker;
     uint64_t uses = 0, predecessors = 0; ///< masks of the events of this visit
+    std::vector<uint32_t> takers;        ///< that took bytes of it since it ended
   };
+
+  bool holds(uint32_t tensor, int64_t partition, int64_t byte) const {
+    const TensorInfo &info = program.tensors[tensor];
+    return partition >= info.partition && partition < int64_t(info.partition) + info.shape[0] &&
+           byte >= int64_t(info.byte) && byte < int64_t(info.byte) + info.freeBytes();
+  }
+
+  /// Each byte that the two share, byte by byte, was taken by one tensor since `other` ended.
+  bool isTakenBetween(uint32_t other, uint32_t tensor) const {
+    const TensorInfo &info = program.tensors[other];
+    const auto hasAll = [&](uint32_t taker) {
+      for (int64_t p = info.partition; p < int64_t(info.partition) + info.shape[0]; ++p)
+        for (int64_t b = int64_t(info.byte); b < int64_t(info.byte) + info.freeBytes(); ++b)
+          if (holds(tensor, p, b) && !holds(taker, p, b))
+            return false;
+      return true;
+    };
+    const std::vector<uint32_t> &takers = states[other].takers;
+    return std::any_of(takers.begin(), takers.end(), hasAll);
+  }
 
   void use(const Epoch &epoch, unsigned event, uint32_t tensor, bool writes) {
     TensorState &state = states[tensor];
@@ -409,13 +431,18 @@ private:
     if (!state.isLive && writes) {
       state = {};
       state.isLive = true;
-      for (uint32_t other = 0; other < states.size(); ++other)
-        if (states[other].isLive && bytes.doTensorsOverlap(tensor, other)) {
-          states[other].isLive = false;
+      for (uint32_t other = 0; other < states.size(); ++other) {
+        if (other == tensor || !bytes.doTensorsOverlap(tensor, other))
+          continue;
+        if (states[other].isLive || !isTakenBetween(other, tensor))
+          state.predecessors |= states[other].uses;
+        if (states[other].isLive) {
           states[other].isTaken = true;
           states[other].taker = epoch.events[event].id;
-          state.predecessors |= states[other].uses;
         }
+        states[other].isLive = false;
+        states[other].takers.push_back(tensor);
+      }
     }
     state.uses |= uint64_t{1} << event;
     if (state.isLive)
