@@ -29,6 +29,11 @@ shown = re.search(r"`kiln (run scale[^`]*)` prints\n\n```\n(.*?)```", readme, re
 found, _ = kiln(*shown[1].split())
 expect_equal(found, shown[2], "output of the kernel")
 
+# What a check of it says.
+checked = re.search(r"`kiln (check scale[^`]*)`.*?```\n(.*?)```", readme, re.S)
+found, _ = kiln(*checked[1].split())
+expect_equal(found, checked[2], "output of the check")
+
 # The message for a tile in the wrong memory: its first words, as far as README.md shows them.
 wrong = kernel.replace("nl::ndarray({m.size, N}, x.dtype());", "nl::ndarray({m.size, N}, x.dtype(), nl::psum);")
 expect(wrong != kernel, "the tile of the kernel in README.md")
