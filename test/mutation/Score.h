@@ -77,6 +77,9 @@ struct ScoreOptions {
   std::optional<size_t> only = {}; ///< try this mutant and no other
   /// Ask the oracle about every program that passes the verifier, and compare.
   bool compare = false;
+  /// Schedules, random and adversarial ones in turns, in which every mutant that counts as
+  /// equivalent has to give the original's bits; programs that run long are left out.
+  uint32_t schedules = 0;
   /// Give the kernel's inputs these values.
   uint64_t inputSeed = 1;
 };

@@ -1,6 +1,6 @@
 //===- kiln-mutate.cpp - the mutation score of the static proof -------------------------------===//
 //
-// kiln-mutate PROGRAM.kiln... [--sample N:SEED] [--compare] [--json FILE]
+// kiln-mutate PROGRAM.kiln... [--sample N:SEED] [--compare] [--schedules N] [--json FILE]
 // kiln-mutate PROGRAM.kiln --emit ID -o MUTANT.kiln
 //
 // Exit 0: every mutant is caught or proven equivalent. 1: a program cannot be read or is not
@@ -115,6 +115,9 @@ int main(int argc, char **argv) {
       ->type_name("N:SEED");
   app.add_flag("--compare", line.options.compare,
                "Ask the oracle about every mutant, and compare it with the proof");
+  app.add_option(
+      "--schedules", line.options.schedules,
+      "Run mutants that count as equivalent in so many schedules, random and adversarial");
   app.add_option("--input-seed", line.options.inputSeed, "Values of the inputs of runs");
   app.add_option("--json", line.json, "Write a machine-readable report");
   app.add_option("--only", line.options.only, "Try a single mutant, by the number a report names");

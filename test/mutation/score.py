@@ -36,7 +36,7 @@ else:
     expect_complete(kiln)
     programs = [compile_example(*example) for example in EXAMPLES]
 
-command = [kiln.options.mutate, *(program.name for program in programs), "--compare"]
+command = [kiln.options.mutate, *(program.name for program in programs), "--compare", "--schedules", "2"]
 for option in ("sample", "json"):
     if getattr(kiln.options, option):
         command += [f"--{option}", getattr(kiln.options, option)]
