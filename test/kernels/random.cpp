@@ -599,10 +599,12 @@ private:
     keep(dst);
   }
 
-  /// Inside SBUF: other partitions, and perhaps another dtype.
+  /// Inside SBUF: other partitions, and perhaps another dtype. Shown to the author now and then.
   void transfer() {
     const int64_t p = anyPartitions(), f = anyFree(), start = anyStart(p);
     Tensor src = operand(start, p, f, {.psum = false});
+    if (random.chance(20))
+      nl::device_print("moved", src);
     Tensor dst = fresh(p, f, random.chance(70) ? src.dtype() : floatType());
     if (dst.dtype() == src.dtype() && random.chance(40))
       nisa::dma_copy({.dst = dst,

@@ -183,6 +183,7 @@ public:
     for (uint32_t t = 0; t < uses.size(); ++t)
       addBytes(t);
     addRegisters();
+    addPrints();
     addReuse();
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());
@@ -292,6 +293,17 @@ private:
       readsSince[s].clear();
       lastWrite[s] = r;
     }
+  }
+
+  // The author sees prints in the order they come.
+  void addPrints() {
+    uint32_t last = kNone;
+    for (uint32_t r = 0; r < streams.records.size(); ++r)
+      if (streams.records[r].inst.desc().isObserver) {
+        if (last != kNone && streams.epochOf[last] == streams.epochOf[r])
+          found.push_back({last, r, Reason::Registers});
+        last = r;
+      }
   }
 
   void addReuse() {

@@ -27,7 +27,8 @@ struct Verdict {
   bool isReached = true; ///< every record is reached
   /// Accesses of one tensor that share bytes, one of them a write, keep the program's order.
   bool isOrdered = true;
-  /// Instructions that hand on or set the reduction registers of their engine keep it too.
+  /// Instructions that hand on or set the reduction registers of their engine keep it too, and
+  /// those that show something to the author.
   bool keepsRegisters = true;
   /// A tensor that takes bytes of another one is accessed after all accesses of the other.
   bool isReuseOrdered = true;

@@ -285,6 +285,17 @@ TEST(Oracle, ChainsThroughRegistersKeepTheirOrder) {
             "registers, #2 may start before #1 is complete");
 }
 
+TEST(Oracle, PrintsKeepTheirOrder) {
+  const auto prints = [](const std::string &first, const std::string &second) {
+    return verdictOf(std::string(".text 0 \"a\"\n") + kCopyTensors,
+                     ".stream sync\n  " + first + "\n  " + second + "\n");
+  };
+  const std::string first = "device_print data=x[128 rows of 64, 0: 1x64] text=0 #0";
+  const std::string second = "device_print data=x[1 rows of 64, 0: 1x64] text=0 #1";
+  EXPECT_EQ(prints(first, second), "right");
+  EXPECT_EQ(prints(second, first), "registers, #1 may start before #0 is complete");
+}
+
 //---- another program ------------------------------------------------------------------------===//
 
 TEST(Oracle, JudgesOtherSynchronisationOfTheSameInstructions) {

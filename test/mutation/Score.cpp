@@ -117,9 +117,15 @@ static Expected<RunResult> runOnce(const Program &program, std::span<const HostA
   return executable->run(inputs, options);
 }
 
+/// What the kernel returns and what it shows.
 static bool sameBits(const RunResult &a, const RunResult &b) {
+  const auto sameData = [](const HostArray &x, const HostArray &y) { return x.data == y.data; };
+  const auto samePrint = [&](const DevicePrint &x, const DevicePrint &y) {
+    return x.prefix == y.prefix && x.iterations == y.iterations && sameData(x.value, y.value);
+  };
   return std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(), b.outputs.end(),
-                    [](const HostArray &x, const HostArray &y) { return x.data == y.data; });
+                    sameData) &&
+         std::equal(a.prints.begin(), a.prints.end(), b.prints.begin(), b.prints.end(), samePrint);
 }
 
 /// Instructions beyond which a program is not run in schedules: sixteen DMA engines that take turns
