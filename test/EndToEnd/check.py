@@ -102,3 +102,9 @@ kiln("check", code=2)
 kiln("check", "softmax.kiln", "--random", "x", code=2)
 _, err = kiln("check", "softmax.kiln", "--max-steps", "3", code=4)
 expect_equal(err.count("error[X-02]"), 1, "the limit is told once")
+
+# ---- a program of integers gets integers ------------------------------------------------------------------------
+
+INTEGERS = RACE.replace("xf32 input", "xi32 input").replace("xf32 output", "xi32 output").replace("4x8xf32 at", "4x8xi32 at")
+integers = assemble("integers", INTEGERS.replace("dma_copy dst=y", "wait s0>=1 dma_copy dst=y"))
+expect_equal(kiln("check", integers, "--random", "1")[0].splitlines()[-1], "integers.kiln: ok", "integers")

@@ -12,6 +12,7 @@
 #include "ResultText.h"
 #include "Schedules.h"
 #include "StopSignals.h"
+#include "kiln/ISA/Text.h"
 
 #include <fmt/format.h>
 
@@ -59,21 +60,38 @@ std::vector<Schedule> schedulesToRun(const CheckOptions &options, const kilnrt::
   return schedules;
 }
 
-/// Values for the inputs of a program that none were given for, by dtype.
-std::optional<std::vector<kilnrt::Argument>> randomArguments(const kilnrt::Program &program,
-                                                             Reporter &reporter) {
-  std::vector<std::string> texts;
+/// Small integers that differ from their neighbours.
+HostArray countedArray(const kilnrt::TensorInfo &tensor) {
+  constexpr size_t kPeriod = 101; // fits every dtype, and is prime to every extent of a tile
+  HostArray array{tensor.dtype, tensor.shape, {}};
+  const size_t bytes = isa::bytesOf(tensor.dtype);
+  array.data.resize(size_t(array.elements()) * bytes);
+  for (size_t i = 0; i * bytes < array.data.size(); ++i)
+    array.data[i * bytes] = std::byte(i % kPeriod); // little-endian
+  return array;
+}
+
+/// Values for the inputs of a program that none were given for: random floats, counted integers.
+std::optional<std::vector<HostArray>> defaultInputs(const kilnrt::Program &program,
+                                                    Reporter &reporter) {
+  std::vector<HostArray> inputs;
   for (const kilnrt::TensorInfo &tensor : program.tensors) {
     if (tensor.role != kilnrt::TensorRole::Input)
       continue;
-    std::string shape;
-    for (int64_t extent : tensor.shape)
-      shape += fmt::format("{}{}", shape.empty() ? "" : "x", extent);
-    texts.resize(std::max<size_t>(texts.size(), tensor.index + 1));
-    texts[tensor.index] =
-        fmt::format("rand:{}:{}:{}", shape, isa::name(tensor.dtype), tensor.index + 1);
+    inputs.resize(std::max<size_t>(inputs.size(), tensor.index + 1));
+    if (!isa::isFloat(tensor.dtype)) {
+      inputs[tensor.index] = countedArray(tensor);
+      continue;
+    }
+    const std::string text = fmt::format("rand:{}:{}:{}", shapeText(tensor.shape),
+                                         isa::name(tensor.dtype), tensor.index + 1);
+    auto arguments = parseArguments({text}, reporter);
+    auto values = arguments ? inputsOf(*arguments, /*compiled=*/false, reporter) : std::nullopt;
+    if (!values)
+      return std::nullopt;
+    inputs[tensor.index] = std::move(values->front());
   }
-  return parseArguments(texts, reporter);
+  return inputs;
 }
 
 /// Runs in every schedule and says what the runs found: faults of values, and unequal bits.
@@ -200,11 +218,8 @@ void check(const CheckOptions &options, Reporter &reporter, ordered_json &json) 
   if (!program)
     return;
   const bool compiled = !splitKernel(options.compile.kernel).isProgram();
-  if (!compiled && arguments->empty())
-    arguments = randomArguments(*program, reporter);
-  if (!arguments)
-    return;
-  auto inputs = inputsOf(*arguments, compiled, reporter);
+  auto inputs = !compiled && arguments->empty() ? defaultInputs(*program, reporter)
+                                                : inputsOf(*arguments, compiled, reporter);
   if (!inputs)
     return;
 

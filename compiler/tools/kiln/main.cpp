@@ -110,7 +110,8 @@ int main(int argc, char **argv) {
 
   CheckOptions check;
   CLI::App *checkApp = app.add_subcommand(
-      "check", "Prove the streams free of races and deadlocks, and run them in many orders");
+      "check", "Prove the streams free of races and deadlocks, and run them in many orders; a "
+               "program without ARGs gets values made for it");
   addCompileOptions(checkApp, check.compile);
   checkApp->add_option("--random", check.randomSchedules, "Random schedules to run")
       ->check(CLI::Range(0u, 100000u))
