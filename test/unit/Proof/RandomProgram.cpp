@@ -151,11 +151,20 @@ private:
     access.offset = place(access, span, kElements);
     return access;
   }
+  /// Rows of the tensor; now and then columns, or rows of another pitch.
   isa::Access inHbm(uint32_t tensor, Cut cut) {
-    const int64_t room = 2 * kElements;
-    isa::Access access = b.rows(tensor, 0, cut.partitions, room, {{1, cut.elements}});
-    const int64_t first = int64_t(below(uint64_t(kPartitions) - cut.partitions + 1));
-    access.offset = first * room + place(access, cut.elements, room);
+    const int64_t row = 2 * kElements;
+    int64_t rowStep = row, step = 1;
+    if (chance(12)) {
+      rowStep = 1;
+      step = cut.elements <= kPartitions ? row : 3;
+    } else if (chance(25)) {
+      rowStep = oneOf(std::vector<int64_t>{5, 8, 12, -row});
+    }
+    const int64_t back = std::min<int64_t>(0, rowStep * (cut.partitions - 1));
+    const int64_t span = std::abs(rowStep) * (cut.partitions - 1) + step * (cut.elements - 1) + 1;
+    isa::Access access = b.rows(tensor, 0, cut.partitions, rowStep, {{step, cut.elements}});
+    access.offset = place(access, span, kPartitions * row) - back;
     return access;
   }
 
@@ -171,6 +180,14 @@ private:
       return record;
     }
     const size_t from = source();
+    if (engine == Engine::Scalar && chance(25)) { // through the reduction registers
+      Record &record = b.add(engine, Opcode::Activation, {onChip(to, c), onChip(from, c)});
+      record.inst.setWord("op", int64_t(isa::ActFn::Copy));
+      record.inst.setWord("reduce_op", int64_t(AluOp::Add));
+      record.inst.setWord("reduce_cmd", int64_t(isa::ReduceCmd::ResetReduce));
+      write(to);
+      return record;
+    }
     Record &record = b.copy(onChip(to, c), onChip(from, c), engine);
     write(to);
     return record;
