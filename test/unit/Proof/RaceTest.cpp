@@ -135,6 +135,39 @@ vector 1 -> scalar 2  missing: semaphore 0 >= 2
 )");
 }
 
+/// Whoever waits for the second of three writers is ordered after the first only where the second
+/// replaced what that wrote: `middle` does not, though it reaches around it.
+TEST(Race, WithWhatALaterAccessReachesAroundAndDoesNotReplace) {
+  const auto afterMiddle = [](const std::string &first, const std::string &middle) {
+    return proofOf(".tensor t sbuf 64x16xf32 at 0,256\n"
+                   ".stream scalar\n"
+                   "  tensor_copy dst=t[" +
+                   first + "] src=t[" + first +
+                   "] @10 #0\n"
+                   ".stream gpsimd\n"
+                   "  wait s0>=1 tensor_copy dst=t[" +
+                   first + "] src=t[" + first +
+                   "] @12 #2\n"
+                   ".stream vector\n"
+                   "  memset dst=t[" +
+                   middle + "] value=1 update s0+=1 @11 #1\n");
+  };
+  constexpr const char *kRace = "races refuted, deadlock proven, memory proven\n";
+
+  for (const auto &[first, middle] : std::vector<std::pair<std::string, std::string>>{
+           {"0+32, 2: 2x6", "0+32, 1: 2x8"},    // the columns between its columns
+           {"0+32, 0: 1x16", "32+32, 0: 1x16"}, // other partitions
+           {"32+32, 0: 1x16", "0+32, 0: 1x16"},
+           {"0+32, 0: 1x8", "0+32, 8: 1x8"}, // other bytes
+           {"0+32, 8: 1x8", "0+32, 0: 1x8"}}) {
+    const Proof proof = afterMiddle(first, middle);
+    EXPECT_EQ(answersText(proof), kRace) << first;
+    ASSERT_EQ(proof.findings.size(), 1u) << first;
+    EXPECT_EQ(proof.findings[0].diagnostic.message,
+              "race: tensor_copy reads 't' and tensor_copy writes 't', in no order");
+  }
+}
+
 //---- no race --------------------------------------------------------------------------------===//
 
 TEST(Race, IsNoneWithTheWait) {
