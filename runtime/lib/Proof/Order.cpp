@@ -7,8 +7,10 @@
 using namespace kilnrt;
 using namespace kilnrt::proof;
 
-/// Rounds before an assumption that keeps failing is replaced by the weakest one.
-static constexpr unsigned kPatience = 8;
+/// Clock entries computed before assumptions that fail are replaced by the weakest one. That ends
+/// the rounds, and often takes everything with it: far fewer rounds than this are the rule, also
+/// where many waits are wrong.
+static constexpr uint64_t kPatience = uint64_t(1) << 30;
 /// The clock entry of what nothing proves complete before the epoch ends.
 static constexpr uint32_t kNeverAgent = kEngineSlots;
 
@@ -28,7 +30,7 @@ Order::Order(const Events &events, const Epoch &epoch)
   starts.resize(count * width);
   for (uint16_t s : used)
     computeProofs(semaphores[s]);
-  for (unsigned round = 0; !computeClocks(round < kPatience); ++round)
+  for (uint64_t spent = 0; !computeClocks(spent < kPatience); spent += count * width)
     for (uint16_t s : used)
       if (semaphores[s].agent != kNone)
         computeProofs(semaphores[s]);
