@@ -1,7 +1,8 @@
 //===- ProofBench.cpp - what a proof costs ----------------------------------------------------===//
 //
 // Synchronised streams of 10,000 to a million records: a matmul whose tiles rotate and whose output
-// lies in HBM, and many small tiles, each a tensor of its own. Times are thread CPU time, the
+// lies in HBM, many small tiles, each a tensor of its own, and the matmul with waits missing at its
+// end, so that twenty findings are told. Times are thread CPU time, the
 // median of the iterations. `ratio` is the time per record over that of the smallest size: level is
 // linear.
 //
@@ -99,8 +100,9 @@ public:
 uint32_t before(int64_t t, int64_t slots) { return uint32_t(std::max<int64_t>(t - slots + 1, 0)); }
 
 /// Blocks of load, load, matmul, copy and store, seven records each, over four buffers and eight
-/// banks. Semaphores: 0-3 loads and 4-7 stores of each buffer, 8 products, 9 copies.
-Program matmul(int64_t size) {
+/// banks. Semaphores: 0-3 loads and 4-7 stores of each buffer, 8 products, 9 copies. The last
+/// `wrong` matmuls do not wait for their loads.
+Program matmul(int64_t size, int64_t wrong) {
   constexpr int64_t kSlots = 4, kRecords = 7, kAcross = 64;
   const int64_t k = isa::machine.matmulMaxContraction, m = isa::machine.matmulMaxStationaryFree,
                 w = 64, blocks = size / kRecords, banks = isa::machine.psumBanks;
@@ -133,7 +135,7 @@ Program matmul(int64_t size) {
     b.wait(Engine::Tensor, {9, before(t, banks)});
     b.add(Engine::Tensor, Opcode::NcMatmul,
           {b.access(bank, m, w), b.access(stationary[s], k, m), b.access(moving[s], k, w)},
-          Count{loads, 32 * (round + 1)}, Count{8, 1});
+          Count{loads, t + wrong < blocks ? 32 * (round + 1) : 0}, Count{8, 1});
     b.wait(Engine::Vector, {stores, 16 * round});
     b.add(Engine::Vector, Opcode::TensorCopy, {b.access(copied[s], m, w), b.access(bank, m, w)},
           Count{8, uint32_t(t + 1)}, Count{9, 1});
@@ -144,6 +146,9 @@ Program matmul(int64_t size) {
   }
   return std::move(b.program);
 }
+
+Program rightMatmul(int64_t size) { return matmul(size, 0); }
+Program wrongMatmul(int64_t size) { return matmul(size, 50); }
 
 /// Load, copy and store of a tile of 16 columns, four records each, every tile a tensor of its own
 /// at one of 256 places. Semaphores: 0-7 loads and 8-15 stores in turn, 16 copies.
@@ -193,12 +198,13 @@ void proving(benchmark::State &state, Program (*make)(int64_t)) {
     const double start = threadSeconds();
     const Expected<Proof> proof = prove(program);
     times.push_back(threadSeconds() - start);
-    if (!proof || !proof->isProven())
+    if (!proof || (!proof->isProven() && make != wrongMatmul))
       return state.SkipWithError(!proof ? proof.error().message.c_str()
                                  : proof->findings.empty()
                                      ? proof->reason.c_str()
                                      : proof->findings[0].diagnostic.message.c_str());
     records = proof->stats.instructions;
+    state.counters["findings"] = double(proof->findings.size());
   }
   std::sort(times.begin(), times.end());
   const double perRecord = times[times.size() / 2] / double(records);
@@ -212,7 +218,8 @@ void proving(benchmark::State &state, Program (*make)(int64_t)) {
 } // namespace
 
 #define SIZES ->Arg(kSmallest)->Arg(100'000)->Arg(1'000'000)->Unit(benchmark::kMillisecond)
-BENCHMARK_CAPTURE(proving, matmul, matmul) SIZES;
+BENCHMARK_CAPTURE(proving, matmul, rightMatmul) SIZES;
 BENCHMARK_CAPTURE(proving, small_tiles, smallTiles) SIZES;
+BENCHMARK_CAPTURE(proving, refuted, wrongMatmul) SIZES;
 
 BENCHMARK_MAIN();

@@ -41,38 +41,74 @@ private:
   Graph &graph;
 };
 
-/// Everything that starts before one event, with the way there of the fewest waits.
+/// What starts before one event, the nearest first, with the way there.
 class Ancestors {
 public:
-  /// A way of one wait is shorter than any along a stream.
-  static constexpr uint64_t kWaitCost = uint64_t(1) << 32;
+  /// One wait is as far as so many steps along a stream: ways of few waits, but not from the other
+  /// end of the program.
+  static constexpr uint64_t kWaitCost = 1024;
 
-  Ancestors(const Events &events, const Epoch &epoch, const Order &order, EventId from) {
-    using Entry = std::pair<uint64_t, EventId>;
-    std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
-    const auto reach = [&](EventId id, EventId successor, uint64_t cost) {
-      auto [it, isNew] = found.try_emplace(id, cost, successor);
-      if (!isNew && it->second.first <= cost)
-        return;
-      it->second = {cost, successor};
-      queue.push({cost, id});
-    };
+  Ancestors(const Events &events, const Epoch &epoch, const Order &order, EventId from)
+      : events(events), epoch(epoch), order(order) {
     reach(from, kNone, 0);
-    while (!queue.empty()) {
-      const auto [cost, id] = queue.top();
-      queue.pop();
-      if (found[id].first != cost)
-        continue;
-      if (id > epoch.begin[size_t(events.events[id].engine)])
-        reach(id - 1, id, cost + 1);
-      if (const EventId proven = order.provenBy(id); proven != kNone)
-        reach(proven, id, cost + kWaitCost);
-    }
+  }
+
+  /// Nothing that is not settled is nearer; UINT64_MAX when all is settled.
+  uint64_t reachedCost() const { return queue.empty() ? UINT64_MAX : queue.top().first; }
+  /// Settles the nearest one that is not. Precondition: there is one.
+  EventId settle() {
+    const auto [cost, id] = queue.top();
+    queue.pop();
+    if (id > epoch.begin[size_t(events.events[id].engine)])
+      reach(id - 1, id, cost + 1);
+    if (const EventId proven = order.provenBy(id); proven != kNone)
+      reach(proven, id, cost + kWaitCost);
+    while (!queue.empty() && found.at(queue.top().second).first != queue.top().first)
+      queue.pop(); // reached on a shorter way since
+    return id;
   }
 
   /// By event: cost, and the next event on the way.
   std::map<EventId, std::pair<uint64_t, EventId>> found;
+
+private:
+  using Entry = std::pair<uint64_t, EventId>;
+
+  void reach(EventId id, EventId successor, uint64_t cost) {
+    auto [it, isNew] = found.try_emplace(id, cost, successor);
+    if (!isNew && it->second.first <= cost)
+      return;
+    it->second = {cost, successor};
+    queue.push({cost, id});
+  }
+
+  const Events &events;
+  const Epoch &epoch;
+  const Order &order;
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
 };
+
+/// The event before both that is nearest to the two together; kNone when there is none, or none
+/// that is near.
+EventId nearestCommon(Ancestors &a, Ancestors &b) {
+  constexpr unsigned kMaxSettled = 1 << 17;
+  EventId nearest = kNone;
+  uint64_t best = UINT64_MAX;
+  for (unsigned i = 0; i < kMaxSettled; ++i) {
+    Ancestors &next = a.reachedCost() <= b.reachedCost() ? a : b;
+    Ancestors &other = &next == &a ? b : a;
+    if (next.reachedCost() >= best) // also when both are through
+      break;
+    const uint64_t cost = next.reachedCost();
+    const EventId id = next.settle();
+    const auto there = other.found.find(id);
+    if (there != other.found.end() && cost + there->second.first < best) {
+      best = cost + there->second.first;
+      nearest = id;
+    }
+  }
+  return nearest;
+}
 
 } // namespace
 
@@ -111,16 +147,8 @@ Graph proof::witnessGraph(const Events &events, const Epoch &epoch, const Order 
   GraphBuilder builder(events, graph);
   builder.node(earlier);
   builder.node(later);
-  const Ancestors ofEarlier(events, epoch, order, earlier), ofLater(events, epoch, order, later);
-  EventId nearest = kNone;
-  uint64_t best = UINT64_MAX;
-  for (const auto &[id, way] : ofEarlier.found) {
-    auto other = ofLater.found.find(id);
-    if (other != ofLater.found.end() && way.first + other->second.first < best) {
-      best = way.first + other->second.first;
-      nearest = id;
-    }
-  }
+  Ancestors ofEarlier(events, epoch, order, earlier), ofLater(events, epoch, order, later);
+  const EventId nearest = nearestCommon(ofEarlier, ofLater);
   if (nearest != kNone) {
     addWay(events, ofEarlier, nearest, builder);
     addWay(events, ofLater, nearest, builder);

@@ -120,6 +120,19 @@ note: 'u' was declared here @ kernel.cpp:6
 )");
 }
 
+/// An iteration finds the tensors of its loop never written, not taken by what an earlier one
+/// wrote: that `t` is read too early is the executor's to tell, the same in every schedule.
+TEST(Overlap, IsNoneFromOneIterationToTheNext) {
+  EXPECT_EQ(
+      reportText(proofOf(".tensor t sbuf 32x16xf32 at 0,256 in loop 0\n"
+                         ".tensor u sbuf 32x16xf32 at 0,256 in loop 0\n" +
+                         loopOf("  tensor_copy dst=a[0+32, 0: 1x16] src=t[0+32, 0: 1x16] #101\n"
+                                "  memset dst=t[0+32, 0: 1x16] value=1 #102\n"
+                                "  memset dst=u[0+32, 0: 1x16] value=2 #103\n",
+                                4))),
+      kAllProven);
+}
+
 /// What a loop leaves behind is still taken after it.
 TEST(Overlap, AfterALoop) {
   EXPECT_EQ(reportText(proofOf(
@@ -239,6 +252,33 @@ note: 't' was declared here @ kernel.cpp:5
 scalar 0  tensor_copy  kernel.cpp:10
 vector 0  memset  kernel.cpp:12
 scalar 0 -> vector 0  missing: semaphore 0 >= 1
+)");
+}
+
+/// The last use is the last of its stream, which the program may have earlier.
+TEST(Reuse, OfATensorWhoseStreamUsesItInAnotherOrder) {
+  EXPECT_EQ(reportText(proofOf(R"(
+.tensor t sbuf 32x16xf32 at 0,32 @5
+.stream gpsimd
+  wait s1>=1 tensor_copy dst=c[0+32, 0: 1x4] src=a[0+32, 0: 1x4] update s0+=1 @12 #2
+  tensor_copy dst=d[0+32, 0: 1x4] src=a[0+32, 0: 1x4] @11 #1
+.stream vector
+  memset dst=a[0+32, 0: 1x4] value=1 update s1+=1 @10 #0
+  wait s0>=1 memset dst=t[0+32, 8: 1x8] value=2 @13 #3
+)")),
+            R"(races proven, deadlock proven, memory refuted
+
+reuse X-09: memset uses 't', which takes the place of 'a', and tensor_copy may still use that @ kernel.cpp:13
+help: let instruction 1 of the gpsimd stream update a semaphore that instruction 1 of the vector stream waits for
+note: the earlier one is instruction 1 of the gpsimd stream, tensor_copy @ kernel.cpp:11
+note: instruction 1 of the vector stream cannot wait for instruction 1 of the gpsimd stream, which updates no semaphore @ 
+note: 't' was declared here @ kernel.cpp:5
+gpsimd 1  tensor_copy  kernel.cpp:11
+vector 1  memset  kernel.cpp:13
+gpsimd 0  tensor_copy  kernel.cpp:12
+gpsimd 0 -> gpsimd 1  program order
+gpsimd 0 -> vector 1  waits: semaphore 0 >= 1
+gpsimd 1 -> vector 1  missing: updates no semaphore
 )");
 }
 
