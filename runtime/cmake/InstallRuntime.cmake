@@ -1,7 +1,7 @@
 # The runtime for other programs: archives, headers, and a package for find_package(Kilnrt).
 # Included by the root once all targets exist; install component "runtime".
 set(kilnrt_targets KilnISA KilnrtNumerics KilnrtSemantics KilnrtProgram KilnrtMachine KilnrtExecutor
-  KilnrtHostData KilnrtProof)
+  KilnrtHostData KilnrtProof KilnrtDebug)
 foreach(target ${kilnrt_targets})
   string(REGEX REPLACE "^Kiln(rt)?" "" name ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})

@@ -1,4 +1,5 @@
-# find_package(Kilnrt): kilnrt::Executor runs programs, kilnrt::HostData reads and writes arrays.
+# find_package(Kilnrt): kilnrt::Executor runs programs, kilnrt::HostData reads and writes arrays,
+# kilnrt::Debug looks into runs.
 # Needs fmt and Highway, and no LLVM.
 include(CMakeFindDependencyMacro)
 find_dependency(fmt)

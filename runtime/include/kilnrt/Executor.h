@@ -19,8 +19,11 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace kilnrt {
+
+class RunObserver;
 
 /// A tensor that an nl::device_print of the kernel showed.
 struct DevicePrint {
@@ -53,6 +56,8 @@ struct RunOptions {
   /// Vector clocks watch a synchronised run for races; the first one stops it. For programs that
   /// `prove` leaves undecided. Null: nobody looks. Outlives the run.
   const RacePlan *races = nullptr;
+  /// Sees the run step by step and may end it; see Debug.h. It outlives the run.
+  RunObserver *observer = nullptr;
 };
 
 struct RunStats {
@@ -61,9 +66,12 @@ struct RunStats {
 };
 
 struct RunResult {
-  std::vector<HostArray> outputs; ///< in result order
+  std::vector<HostArray> outputs; ///< in result order; none when the run was stopped
   RunStats stats;
   std::vector<DevicePrint> prints; ///< in program order, whatever the schedule
+  /// The observer ended the run: a note that says where each stream stands. No output was asked
+  /// whether it is complete.
+  std::optional<Diagnostic> stop;
   std::vector<Diagnostic> warnings;
 };
 

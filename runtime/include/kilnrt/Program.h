@@ -77,6 +77,9 @@ struct TensorInfo {
   bool operator==(const TensorInfo &) const = default;
 };
 
+/// "(3, 448)": the element that holds `byte` of `partition` of a tensor, by its declared shape.
+std::string elementText(const TensorInfo &tensor, uint32_t partition, int64_t byte);
+
 /// One frame of a source position; `caller` is the index of the call site it
 /// was reached from.
 struct Location {

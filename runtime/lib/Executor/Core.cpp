@@ -17,7 +17,8 @@ Core::Core(const Image &image, const RunOptions &options)
     : image(image), options(options),
       memory(image.layout, shadowMode(options), options.poison.value_or(Poison()),
              options.poison && options.checkOverwritten) {
-  memory.expectAccesses(image.accessCounts);
+  if (!options.observer) // who may ask for any tensor at the end
+    memory.expectAccesses(image.accessCounts);
 }
 
 const Operation &Core::moved(const Operation &op) {
@@ -29,8 +30,11 @@ const Operation &Core::moved(const Operation &op) {
 }
 
 Status Core::checkInput(const Operation &op, unsigned operand, const Place &place) {
-  if (memory.isWritten(place))
+  if (memory.isWritten(place)) {
+    if (options.observer)
+      options.observer->reads(step, operand, place);
     return Status::ok();
+  }
   return unwrittenRead(image, op, operand, memory.firstUnwritten(place));
 }
 
@@ -68,7 +72,7 @@ Status Core::execute(const Operation &op) {
   if (!op.notesOwnWrites)
     for (unsigned i = 0; i < op.operands; ++i)
       if (op.outputs >> i & 1)
-        memory.noteWrite(op.places[i]);
+        noteWrite(i, op.places[i]);
   return op.run(*this, op);
 }
 

@@ -10,6 +10,7 @@
 #define KILNRT_LIB_EXECUTOR_CORE_H
 
 #include "Operation.h"
+#include "kilnrt/Debug.h"
 #include "kilnrt/Executor.h"
 #include "kilnrt/Machine/Storage.h"
 #include "kilnrt/Semantics/Matmul.h"
@@ -55,7 +56,31 @@ public:
         memory.release(op.places[i].tensor);
   }
 
+  /// The observer lets the stream begin `op`. Precondition: there is one.
+  bool mayBegin(const Operation &op) const;
+  /// A step begins: what is read and written from here on is its doing.
+  void beginStep(const Operation &op, uint32_t share, bool completes) {
+    if (options.observer)
+      step = stepOf(op, share, completes);
+  }
+  void endStep() {
+    if (options.observer)
+      options.observer->ends(step);
+  }
+
   //---- for handlers ----
+  /// Notes a write of operand `operand` to all of `place`, before it happens.
+  void noteWrite(unsigned operand, const Place &place) {
+    if (options.observer)
+      options.observer->writes(step, operand, place);
+    memory.noteWrite(place);
+  }
+  /// The same for an accumulating matmul, which sets the cells itself.
+  void noteMatmul(unsigned operand, const Place &place) {
+    if (options.observer)
+      options.observer->writes(step, operand, place);
+    memory.noteMatmul(place);
+  }
   bool has(const Operation &op, unsigned operand) const { return op.places[operand].present(); }
   Tile output(const Operation &op, unsigned operand) const {
     return memory.tile(op.places[operand]);
@@ -73,6 +98,7 @@ public:
   std::optional<MatrixElement> movingNonIdentity(const Operation &op);
 
 private:
+  RunStep stepOf(const Operation &op, uint32_t share, bool completes) const;
   const Operation &moved(const Operation &op);
   int64_t shiftOf(const Operation &op, unsigned operand) const {
     int64_t bytes = 0;
@@ -101,6 +127,7 @@ private:
   /// The bytes of `place` are still those of `source`; if not, they become its.
   bool isStill(Source &source, const Place &place) const;
 
+  RunStep step; ///< at hand, for the observer
   LoadedStationary loaded;
   Source loadedFrom, knownIdentity;
   std::array<std::vector<std::byte>, isa::kMaxOperands> stagedBytes;

@@ -247,6 +247,7 @@ Status Decoder::decodeStream(const Stream &stream) {
     op.operands = uint8_t(desc.operands.size());
     op.places = placesOf(inst, op.operands);
     op.shifts = shiftsOf(inst, op.operands);
+    op.loops = uint8_t(open.size());
     for (unsigned i = 0; i < op.operands; ++i)
       if (desc.operands[i].isOutput && inst.operands[i].present())
         op.outputs |= 1u << i;

@@ -11,20 +11,6 @@ static std::string nameOf(const Image &image, uint32_t tensor) {
   return quoted(name.empty() ? "tensor " + std::to_string(tensor) : name);
 }
 
-std::string kilnrt::elementText(const TensorInfo &tensor, uint32_t partition, int64_t byte) {
-  const bool isOnChip = tensor.memory != isa::Memory::Hbm;
-  const size_t firstDim = isOnChip ? 1 : 0;
-  int64_t flat = byte / isa::bytesOf(tensor.dtype);
-  std::string text;
-  for (size_t i = tensor.shape.size(); i > firstDim; --i) {
-    text = std::to_string(flat % tensor.shape[i - 1]) + (text.empty() ? "" : ", ") + text;
-    flat /= tensor.shape[i - 1];
-  }
-  if (isOnChip)
-    text = std::to_string(partition) + (text.empty() ? "" : ", ") + text;
-  return "(" + text + ")";
-}
-
 std::string kilnrt::operationText(const Operation &op) {
   return "instruction " + std::to_string(op.index) + " of the " +
          std::string(isa::name(op.engine)) + " stream, " + std::string(op.desc().mnemonic);

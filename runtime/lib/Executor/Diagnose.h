@@ -16,9 +16,6 @@
 
 namespace kilnrt {
 
-/// "(3, 448)": the element that holds `byte` of `partition` of a tensor, by its
-/// declared shape.
-std::string elementText(const TensorInfo &tensor, uint32_t partition, int64_t byte);
 /// "instruction 5 of the vector stream, tensor_copy".
 std::string operationText(const Operation &op);
 
@@ -46,6 +43,9 @@ Diagnostic stepLimit(const Image &image, const Positions &next, uint64_t maxStep
 
 /// The run was asked to stop after so many steps.
 Diagnostic stopped(const Image &image, const Positions &next, uint64_t steps);
+
+/// A note: the observer ended the run before `op`.
+Diagnostic stoppedBefore(const Image &image, const Positions &next, const Operation &op);
 
 /// Tells how to see the fault again; no text in program order.
 void addSchedule(Diagnostic &diagnostic, const Schedule &schedule);

@@ -118,10 +118,10 @@ Diagnostic kilnrt::stepLimit(const Image &image, const Positions &next, uint64_t
   return d;
 }
 
-// Its place is what comes next in program order: where a run in that order stood.
-Diagnostic kilnrt::stopped(const Image &image, const Positions &next, uint64_t steps) {
-  Diagnostic d = makeError(Fault::Limit, "the run was stopped after " + std::to_string(steps) +
-                                             (steps == 1 ? " step" : " steps"));
+/// Says where each stream stands. The operation that is first in program order of those that come
+/// next; null when there is none.
+static const Operation *addPositions(Diagnostic &d, const Image &image, const Positions &next,
+                                     std::string_view verb) {
   const Operation *first = nullptr;
   for (size_t s = 0; s < kEngineSlots; ++s) {
     const std::vector<Operation> &stream = image.streams[s];
@@ -135,11 +135,28 @@ Diagnostic kilnrt::stopped(const Image &image, const Positions &next, uint64_t s
     const Operation &op = stream[next[s]];
     if (!first || op.order < first->order)
       first = &op;
-    d.notes.push_back({name + " stood at instruction " + std::to_string(op.index) + " of " +
-                           std::to_string(stream.size()) + ", " + std::string(op.desc().mnemonic),
+    d.notes.push_back({name + " " + std::string(verb) + " at instruction " +
+                           std::to_string(op.index) + " of " + std::to_string(stream.size()) +
+                           ", " + std::string(op.desc().mnemonic),
                        image.info.chain(op.location)});
   }
-  if (first)
+  return first;
+}
+
+// Its place is what comes next in program order: where a run in that order stood.
+Diagnostic kilnrt::stopped(const Image &image, const Positions &next, uint64_t steps) {
+  Diagnostic d = makeError(Fault::Limit, "the run was stopped after " + std::to_string(steps) +
+                                             (steps == 1 ? " step" : " steps"));
+  if (const Operation *first = addPositions(d, image, next, "stood"))
     d.place = image.info.chain(first->location);
+  return d;
+}
+
+Diagnostic kilnrt::stoppedBefore(const Image &image, const Positions &next, const Operation &op) {
+  Diagnostic d;
+  d.severity = kiln::Severity::Note;
+  d.message = "the run stopped before " + operationText(op);
+  d.place = image.info.chain(op.location);
+  addPositions(d, image, next, "stands");
   return d;
 }

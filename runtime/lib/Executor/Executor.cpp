@@ -97,9 +97,21 @@ static Expected<RunResult> runImage(const Image &image, std::span<const HostArra
 
   Core core(image, options);
   Borders borders(image, inputs, core.memory);
+  if (options.observer)
+    options.observer->starts({image.info, image.layout, core.memory});
   Runner runner(core);
-  if (Status status = runner.run(); !status)
+  const Status status = runner.run();
+  if (options.observer)
+    options.observer->finishes();
+  if (!status)
     return status.error();
+
+  RunResult result;
+  result.stats = runner.stats;
+  result.prints = std::move(core.prints);
+  result.stop = std::move(runner.stop);
+  if (result.stop)
+    return result;
   for (uint32_t tensor : image.outputs)
     if (std::optional<UnwrittenByte> byte = core.memory.firstUnwritten(tensor)) {
       Diagnostic diagnostic = unwrittenOutput(image, tensor, *byte);
@@ -107,11 +119,7 @@ static Expected<RunResult> runImage(const Image &image, std::span<const HostArra
         addSchedule(diagnostic, options.schedule);
       return diagnostic;
     }
-
-  RunResult result;
   result.outputs = std::move(borders.outputs);
-  result.stats = runner.stats;
-  result.prints = std::move(core.prints);
   return result;
 }
 

@@ -22,13 +22,15 @@ static bool isUniform(Core &core, const Place &place) {
          core.memory.isWritten(place);
 }
 
-/// Notes the write of the elements of `place` where `selected` has a true.
-static void noteSelected(Core &core, const Place &place, const std::vector<bool> &selected) {
+/// Notes the write of the elements of operand `dst` where `selected` has a true.
+static void noteSelected(Core &core, unsigned dst, const Place &place,
+                         const std::vector<bool> &selected) {
   const auto written = std::count(selected.begin(), selected.end(), true);
   if (written == 0)
     return;
-  if (size_t(written) == selected.size() || isUniform(core, place))
-    return core.memory.noteWrite(place);
+  // An observer wants to know exactly.
+  if (size_t(written) == selected.size() || (!core.options.observer && isUniform(core, place)))
+    return core.noteWrite(dst, place);
   Piece piece;
   const int64_t total = int64_t(selected.size());
   for (int64_t position = 0; position < total;) {
@@ -41,7 +43,7 @@ static void noteSelected(Core &core, const Place &place, const std::vector<bool>
     if (position == first)
       continue;
     cutPiece(place, first, position - first, piece);
-    core.memory.noteWrite(piece.place);
+    core.noteWrite(dst, piece.place);
   }
 }
 
@@ -49,7 +51,7 @@ Status kilnrt::execTensorCopyPredicated(Core &core, const Operation &op,
                                         const isa::TensorCopyPredicatedArgs &args) {
   const std::vector<bool> selected =
       selectedElements(core.input(op, args.predicate), args.reversePred);
-  noteSelected(core, op.places[args.dst], selected);
+  noteSelected(core, args.dst, op.places[args.dst], selected);
   ConstTile src;
   const bool isTile = core.has(op, args.src);
   if (isTile)
@@ -75,10 +77,10 @@ Status kilnrt::execNcStreamShuffle(Core &core, const Operation &op,
     while (end < count && (rows[end] < 0) == (rows[first] < 0))
       ++end;
     if (end - first == count && rows[first] >= 0)
-      core.memory.noteWrite(place); // the whole of it
+      core.noteWrite(args.dst, place); // the whole of it
     else if (rows[first] >= 0) {
       cutRows(place, first, end - first, piece);
-      core.memory.noteWrite(piece.place);
+      core.noteWrite(args.dst, piece.place);
     }
     first = end;
   }

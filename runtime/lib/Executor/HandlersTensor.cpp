@@ -75,7 +75,7 @@ static Status accumulate(Core &core, const Operation &op, Accumulate mode) {
                        " after " + other + " was written to the same memory",
                    "let the first matmul of the new sum overwrite, or place the tensors apart");
   }
-  memory.noteMatmul(place);
+  core.noteMatmul(isa::NcMatmulArgs::dst, place);
   const CellState cells = mode == Accumulate::Overwrite ? CellState::Clear : memory.cells(place);
   if (cells == CellState::Mixed || !place.injective)
     return accumulateByCell(core, op, mode);
@@ -96,7 +96,7 @@ static Status transposeThroughArray(Core &core, const Operation &op) {
                        std::to_string(wrong->row) + ", " + std::to_string(wrong->column) + ") of " +
                        nameOf(core, op, isa::NcMatmulArgs::moving) + " is not that of one",
                    "use nc_transpose, which brings its own identity");
-  core.memory.noteWrite(op.places[isa::NcMatmulArgs::dst]);
+  core.noteWrite(isa::NcMatmulArgs::dst, op.places[isa::NcMatmulArgs::dst]);
   transposeTile(core.input(op, isa::NcMatmulArgs::stationary),
                 core.output(op, isa::NcMatmulArgs::dst));
   return Status::ok();

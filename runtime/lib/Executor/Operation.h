@@ -51,6 +51,7 @@ struct Operation {
   uint8_t operands = 0;
   uint8_t outputs = 0;         ///< bit i: operand i is written
   uint8_t staged = 0;          ///< bit i: input i is copied before anything is written
+  uint8_t loops = 0;           ///< around it
   bool notesOwnWrites = false; ///< the handler notes its writes: they depend on what they find
   Sync sync;
   uint32_t index = 0; ///< in its stream

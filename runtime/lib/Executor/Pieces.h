@@ -10,6 +10,8 @@
 
 #include "kilnrt/Machine/Layout.h"
 
+#include <algorithm>
+
 namespace kilnrt {
 
 struct Piece {
@@ -48,6 +50,9 @@ inline void cutPiece(const Place &place, int64_t position, int64_t count, Piece 
   piece.place.pattern = &piece.pattern;
   piece.place.partition += place.onChip ? uint32_t(row) : 0;
   piece.place.byte += offset;
+  const int64_t last = piece.place.byte + (count - 1) * shape.innerStep();
+  piece.place.firstByte = std::min(piece.place.byte, last);
+  piece.place.endByte = std::max(piece.place.byte, last) + shape.elementBytes();
   piece.place.whole = false;
 }
 

@@ -32,8 +32,10 @@ Status Runner::stepStream(size_t stream, bool isImmediate) {
     agents.rings[image.transfers[decoded.transfer].ring].push(decoded, number);
   } else {
     const Operation &op = core.atIteration(decoded);
+    core.beginStep(op, RunStep::kWhole, /*completes=*/true);
     if (Status status = op.isDma() ? op.run(core, op) : core.execute(op); !status)
       return status;
+    core.endStep();
     core.release(op);
     if (op.sync.updateSemaphore != Sync::kNoSemaphore)
       core.semaphores[op.sync.updateSemaphore] +=
@@ -56,6 +58,8 @@ Status Runner::stepRing(Ring &ring, unsigned engine) {
   const Operation &op = core.atIteration(*transfer.op);
   const TransferPlan &plan = image.transfers[op.transfer];
   const RowRange share = shareOf(plan, engine);
+  const bool isLast = transfer.sharesDone + 1 == kEnginesOfRing;
+  core.beginStep(op, engine, isLast);
   if (Status status = core.executeShare(op, share); !status)
     return status;
   if (share.count > 0 && transfer.activations == kNone)
@@ -64,13 +68,22 @@ Status Runner::stepRing(Ring &ring, unsigned engine) {
     ++core.semaphores[op.sync.updateSemaphore];
   if (clocks)
     clocks->moved(op.engine, op.index, transfer.number, engine);
-  if (transfer.sharesDone + 1 == kEnginesOfRing) {
+  if (isLast) {
     if (plan.dst.whole && core.memory.activations(plan.dst.tensor) == transfer.activations)
       core.memory.noteWholeWrite(plan.dst.tensor);
     core.release(op);
   }
+  core.endStep();
   ring.advance(engine);
   return Status::ok();
+}
+
+bool Runner::mayGoOn(size_t stream) {
+  if (!options.observer || core.mayBegin(*agents.head(stream)))
+    return true;
+  stop = stoppedBefore(image, agents.next, *agents.head(stream));
+  addIterations(*stop);
+  return false;
 }
 
 //---- loops --------------------------------------------------------------===//
@@ -150,6 +163,8 @@ Status Runner::runIn(Order order) {
         return finish();
       status = meet();
     } else if (isStream(agent)) {
+      if (!mayGoOn(agent))
+        return Status::ok();
       status = stepStream(agent, Order::movesAtOnce);
     } else {
       status = stepRing(agents.rings[ringOf(agent)], engineOf(agent));

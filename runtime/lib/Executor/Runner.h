@@ -22,6 +22,7 @@ public:
   /// Runs every stream to its end. A fault names the schedule it was found in.
   Status run();
   RunStats stats;
+  std::optional<Diagnostic> stop; ///< set when the observer ended the run, which is no fault
 
 private:
   template <typename Order>
@@ -31,6 +32,8 @@ private:
   /// Executes the head of a stream; `isImmediate`: a transfer is moved at once.
   Status stepStream(size_t stream, bool isImmediate);
   Status stepRing(Ring &ring, unsigned engine);
+  /// The observer, if there is one, lets `stream` go on; else `stop` is set.
+  bool mayGoOn(size_t stream);
   Status countStep();
   /// Passes the edge of a loop. Precondition: all streams stand at it and no transfer is in flight.
   Status meet();

@@ -65,7 +65,7 @@ Status Core::moveShare(const Operation &op, const TransferPlan &plan, RowRange r
     copyTile(from, copy);
     from = copy;
   }
-  memory.noteWrite(dst);
+  noteWrite(kTransferDst, dst);
   if (plan.blocks)
     transposeTile(from, memory.tile(dst), plan.blocks);
   else
@@ -101,7 +101,7 @@ Status Core::executePieces(const Operation &op, const TransferPlan &plan, int64_
     return status;
   return forEachPiece(plan, first, end, [&](int64_t position, int64_t count) {
     cutPiece(plan.dst, position, count, piece);
-    memory.noteWrite(piece.place);
+    noteWrite(kTransferDst, piece.place);
     copyTile(stagedAt(position, count), memory.tile(piece.place));
     return Status::ok();
   });

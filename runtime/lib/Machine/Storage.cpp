@@ -223,6 +223,14 @@ bool Storage::isByteWritten(const Block &block, uint32_t partition, int64_t byte
   return !block.bytes.empty() && block.bytes.get(partition, byte);
 }
 
+bool Storage::isWritten(uint32_t tensor, uint32_t partition, int64_t byte) const {
+  const TensorState &state = states[tensor];
+  const uint32_t block = layout.tensors()[tensor].block;
+  if (state.full || mode == ShadowMode::Off)
+    return true;
+  return !(isLazy(block) && !state.live) && isByteWritten(blocks[block], partition, byte);
+}
+
 UnwrittenByte Storage::firstUnwritten(const Place &place) const {
   const TensorState &state = states[place.tensor];
   const TensorPlace &where = layout.tensors()[place.tensor];

@@ -35,4 +35,18 @@ kiln::CallChain Program::chain(uint32_t location) const {
   return result;
 }
 
+std::string elementText(const TensorInfo &tensor, uint32_t partition, int64_t byte) {
+  const bool isOnChip = tensor.memory != isa::Memory::Hbm;
+  const size_t firstDim = isOnChip ? 1 : 0;
+  int64_t flat = byte / isa::bytesOf(tensor.dtype);
+  std::string text;
+  for (size_t i = tensor.shape.size(); i > firstDim; --i) {
+    text = std::to_string(flat % tensor.shape[i - 1]) + (text.empty() ? "" : ", ") + text;
+    flat /= tensor.shape[i - 1];
+  }
+  if (isOnChip)
+    text = std::to_string(partition) + (text.empty() ? "" : ", ") + text;
+  return "(" + text + ")";
+}
+
 } // namespace kilnrt

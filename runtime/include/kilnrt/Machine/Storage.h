@@ -85,6 +85,11 @@ public:
   /// were.
   std::optional<UnwrittenByte> firstUnwritten(uint32_t tensor) const;
 
+  /// One byte was, through `tensor`; `partition` and `byte` count in its block.
+  bool isWritten(uint32_t tensor, uint32_t partition, int64_t byte) const;
+  /// The block has bytes: it was bound, read or written.
+  bool hasBytes(uint32_t block) const { return blocks[block].data != nullptr; }
+
   /// Notes a write of all bytes of `place`, before it happens.
   void noteWrite(const Place &place) {
     activate(place);
