@@ -87,6 +87,17 @@ expect('\n.text 0 "acc"\n' in text, text)
 kiln("asm", "p.s", "-o", "q.kiln")
 expect_equal((kiln.scratch / "q.kiln").read_bytes(), (kiln.scratch / "p.kiln").read_bytes(), "asm of objdump")
 
+# A print without its wait is a race like any other read's.
+unordered = re.sub(r"wait s\d+>=\d+ device_print", "device_print", text)
+expect(unordered != text, text)
+(kiln.scratch / "p.s").write_text(unordered)
+kiln("asm", "p.s", "-o", "race.kiln")
+_, message = kiln("run", "race.kiln", *arguments, code=3)
+number = line_of('nl::device_print("acc", acc)')
+expect(f"debugging.cpp:{number}: error[X-08]: race: device_print reads 'acc' and nc_matmul writes 'acc'" in message, message)
+_, message = kiln("run", "race.kiln", *arguments, "--no-proof", "--schedule", "adversarial:starve-tensor", code=3)
+expect(f"debugging.cpp:{number}: error[M-08]: device_print reads 'acc', which was never written" in message, message)
+
 # What comes before a fault is shown, and a print is a read that can fault.
 output, message = kiln("run", f"{kernels}:fails_after_print", "zeros:2x3:float32", code=3)
 number = line_of('device_print("written"')
@@ -101,3 +112,12 @@ expect(" ...\n" in output, output)
 raw, error = (kiln(*("run", f"{kernels}:product", *arguments, "true"), *more) for more in ([], ["--json", "-"]))
 expect("\nacc float32 [16, 24]" in "\n" + error[1] and error[0].startswith("{"), error[0])
 _, message = kiln("run", f"{kernels}:running_sums", shape, "true", "--print-limit", "-1", code=2)
+
+# What the language guide shows.
+guide = (kiln.source / "compiler" / "docs" / "LanguageGuide.md").read_text()
+block = re.search(r"```cpp\n(/// Row maxima.*?)```", guide, re.S)[1]
+head = '#include "nl/nl.h"\n\nusing nl::Chunk, nl::ds, nl::Tensor, nl::_;\n\n'
+expect(head in guide, "the first lines of the guide's file")
+(kiln.scratch / "maxima.cpp").write_text(head + block)
+command, shown = re.search(r"`kiln (run maxima[^`]*)` prints\n\n```\n(.*?)```", guide, re.S).groups()
+expect_equal(kiln(*command.split())[0], shown, f"kiln {command}")

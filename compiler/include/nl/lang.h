@@ -58,8 +58,8 @@ void device_print(std::string_view /*prefix*/, const T & /*value*/) {
 
 template <class T>
 void device_print(const Tensor & /*tensor*/, const T & /*prefix*/) {
-  static_assert(detail::never<T>, "nl::device_print takes the text first (write "
-                                  "nl::device_print(\"x = \", x))");
+  static_assert(detail::never<T>, "nl::device_print takes the text first (write the text, then "
+                                  "the tensor)");
 }
 
 /// Number of the running program and how many there are; both are numbers of the trace, so an `if`

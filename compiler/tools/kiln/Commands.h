@@ -31,8 +31,18 @@ struct CompileOptions {
   std::string testFault; ///< hidden: makes a pass fail, for the test of reproducers
 };
 
+/// Options that look into a run; Debugging.h reads them.
+struct DebugOptions {
+  std::vector<std::string> dumps;    ///< --dump TENSOR@FILE:LINE=OUT.npy
+  std::vector<std::string> watches;  ///< --watch RANGE
+  std::vector<std::string> whoWrote; ///< --who-wrote RANGE
+  std::string stopAt;                ///< --stop-at FILE:LINE
+  bool watchReads = false;
+};
+
 struct RunOptions {
   CompileOptions compile;
+  DebugOptions debug;
   std::vector<std::string> outputs; ///< -o, in order of return
   std::string check;                ///< --check REF.npy
   double rtol = 0, atol = 0;

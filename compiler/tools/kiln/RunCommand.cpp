@@ -1,6 +1,7 @@
 //===- RunCommand.cpp - kiln run --------------------------------------------------------------===//
 
 #include "Commands.h"
+#include "Debugging.h"
 #include "Obtain.h"
 #include "Progress.h"
 #include "Proving.h"
@@ -159,22 +160,38 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
   auto executable = kilnrt::Executable::prepare(*program);
   if (!executable)
     return reporter.report(executable.error());
+  std::optional<Progress> progress;
+  const auto debugging = Debugging::of(
+      options.debug, *program, summaryFile(options), [&] { progress->clear(); }, reporter);
+  if (!debugging)
+    return;
   kilnrt::Expected<kilnrt::RunResult> result = kilnrt::RunResult();
   {
     activity().begin("while running the program");
     driver::Heeding guard(activity());
-    Progress progress("running " + options.compile.kernel);
+    progress.emplace("running " + options.compile.kernel);
+    runOptions->observer = debugging->observer();
     runOptions->stop = &activity().stop;
     runOptions->onPrint = [&](const kilnrt::DevicePrint &print) {
-      progress.clear();
+      progress->clear();
       showPrint(print, options);
     };
     result = runSchedules(*executable, *inputs, *runOptions, *schedules, names);
+    progress.reset();
   }
   if (!result)
-    return reporter.report(naming({result.error()}));
-  if (isStopped(reporter))
+    reporter.report(naming({result.error()}));
+  if (result && result->stop) {
+    result->stop->message += "; no result is written";
+    reporter.report(*result->stop);
+  }
+  debugging->report(options.raw, reporter, json);
+  if (!result || isStopped(reporter))
     return;
+  if (result->stop) {
+    json["stopped"] = true;
+    return;
+  }
   for (Diagnostic d : result->warnings)
     if (warnings->apply(d))
       reporter.report(d);

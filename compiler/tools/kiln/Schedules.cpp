@@ -71,9 +71,11 @@ kilnrt::Expected<kilnrt::RunResult> runSchedules(const kilnrt::Executable &execu
                                                  std::span<const std::string> names) {
   options.schedule = schedules.front();
   auto first = executable.run(inputs, options);
-  if (!first)
+  if (!first || first->stop)
     return first;
-  options.onPrint = [](const kilnrt::DevicePrint &) {}; // seen once
+  // Seen once.
+  options.onPrint = [](const kilnrt::DevicePrint &) {};
+  options.observer = nullptr;
   for (const Schedule &schedule : schedules.subspan(1)) {
     options.schedule = schedule;
     const auto result = executable.run(inputs, options);

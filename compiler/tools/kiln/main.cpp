@@ -53,6 +53,31 @@ void addCompileOptions(CLI::App *command, CompileOptions &options) {
   command->add_option("--test-fault", options.testFault)->group("");
 }
 
+void addDebugOptions(CLI::App *command, DebugOptions &options) {
+  command
+      ->add_option(
+          "--dump", options.dumps,
+          "Write a tensor to a file after an instruction of a line, the last one or number "
+          "N; without @ at the end of the run")
+      ->allow_extra_args(false)
+      ->type_name("TENSOR[@FILE:LINE[#N]]=OUT.npy");
+  command
+      ->add_option("--watch", options.watches,
+                   "Show every write to bytes: sbuf:P0-P1:B0-B1, psum:..., or TENSOR[0:2, 16:32]")
+      ->allow_extra_args(false)
+      ->type_name("RANGE");
+  command->add_flag("--watch-reads", options.watchReads, "Show what reads them too");
+  command
+      ->add_option("--who-wrote", options.whoWrote,
+                   "Show at the end, at a fault or at --stop-at who wrote bytes last")
+      ->allow_extra_args(false)
+      ->type_name("RANGE");
+  command
+      ->add_option("--stop-at", options.stopAt,
+                   "Stop before the first instruction of a line, or number N; no result is written")
+      ->type_name("FILE:LINE[#N]");
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
@@ -90,6 +115,7 @@ int main(int argc, char **argv) {
       ->capture_default_str();
   runApp->add_option("--max-steps", run.maxSteps, "Stop after so many steps (default 1000000000)")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 62));
+  addDebugOptions(runApp, run.debug);
   runApp
       ->add_option("--print-limit", run.printLimit,
                    "Elements of an nl::device_print that is shown whole; of a larger one the ends "

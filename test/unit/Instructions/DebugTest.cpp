@@ -161,6 +161,20 @@ TEST(DevicePrint, ReadsLikeAnyOther) {
   EXPECT_THAT(result.error().message, HasSubstr("'t'"));
 }
 
+TEST(DevicePrint, CountsTheLoopsOfTheAuthor) {
+  TraceResult traced = traceBody([](InOut y) {
+    nl::device_print("y", y(0));
+    nl::affine_for(5, [&](nl::Index i) {
+      nl::affine_for(2, [&](nl::Index) { nl::device_print("y", y(ds(i * 2, 2), _)); });
+    });
+  });
+  EXPECT_EQ(errorsOf(traced), "");
+  EXPECT_EQ(instructionsOf(traced),
+            "device_print data=y[1 rows of 0, 0: 1x512] text=0 flat=1\n"
+            "device_print data=y[2 rows of 512, 0: 1x512 loop 1024] text=0 loops=2 step=1,1,0,0\n");
+  EXPECT_EQ(traced.trace.texts, std::vector<std::string>{"y"});
+}
+
 /// What is wrong with a kernel that only prints.
 template <class Lambda>
 std::string printErrors(Lambda body) {
