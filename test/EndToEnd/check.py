@@ -67,8 +67,16 @@ note: instruction 1 of the sync stream starts without semaphore 0 >= 1, which pr
 stream complete
 """
 HELP = "help: wait for semaphore 0 >= 1 at instruction 1 of the sync stream or before it\n"
+GRAPH = """graph:
+  vector 0  tensor_copy
+  sync 1  dma_copy
+  sync 0  dma_copy
+  sync 0 -> vector 0  waits: semaphore 8 >= 16
+  sync 0 -> sync 1  program order
+  vector 0 -> sync 1  missing: semaphore 0 >= 1
+"""
 out, err = kiln("check", race, "--random", "0", "--json", "race.json", "--graph", "race.dot", code=3)
-expect(err.startswith(MESSAGE + HELP), err)
+expect(err.startswith(MESSAGE + HELP + GRAPH), err)
 expect_equal(err.count("error["), 2, "messages: the race, and what it does to a run")
 expect("error[M-08]: dma_copy reads 'u', which was never written" in err, err)
 expect(out.splitlines()[0].startswith("races      refuted"), out)

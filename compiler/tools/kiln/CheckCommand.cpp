@@ -187,6 +187,15 @@ std::vector<Verdict> proofVerdicts(const kilnrt::Proof &proof) {
           verdict("memory", proof.memory, "no tensor is used after another took its bytes")};
 }
 
+std::string indented(const std::string &lines) {
+  std::string out;
+  for (size_t from = 0, end; from < lines.size(); from = end + 1) {
+    end = std::min(lines.find('\n', from), lines.size());
+    out += "  " + lines.substr(from, end - from) + "\n";
+  }
+  return out;
+}
+
 std::string graphsOf(const kilnrt::Proof &proof) {
   std::string out;
   for (size_t i = 0; i < proof.findings.size(); ++i)
@@ -237,8 +246,11 @@ void check(const CheckOptions &options, Reporter &reporter, ordered_json &json) 
   runOptions.checkOverwritten = warnings->isError("M-04") && warnings->isError("M-05");
   if (!runOptions.checkOverwritten)
     acceptOverlaps(*proof);
-  for (const kilnrt::Finding &finding : proof->findings)
+  for (const kilnrt::Finding &finding : proof->findings) {
     reporter.report(finding.diagnostic);
+    if (!finding.graph.nodes.empty())
+      reporter.addLines("graph:\n" + indented(graphText(finding.graph)));
+  }
 
   // What is not proven is looked at while it runs.
   std::optional<kilnrt::RacePlan> plan;

@@ -48,6 +48,11 @@ void Reporter::report(const std::vector<Diagnostic> &diagnostics) {
     report(d);
 }
 
+void Reporter::addLines(std::string_view text) {
+  if (!json)
+    std::fwrite(text.data(), 1, text.size(), out);
+}
+
 int exitCodeOf(Fault fault) {
   switch (fault) {
   case Fault::User:

@@ -29,6 +29,8 @@ public:
   /// Writes one diagnostic; JSON form is one object a line.
   void report(const Diagnostic &diagnostic);
   void report(const std::vector<Diagnostic> &diagnostics);
+  /// Writes lines that belong to what was reported last; nothing in JSON form.
+  void addLines(std::string_view text);
   /// Everything reported so far, for `--json`.
   const std::vector<Diagnostic> &all() const { return seen; }
   bool isJson() const { return json; }
