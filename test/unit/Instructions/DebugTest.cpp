@@ -170,6 +170,7 @@ TEST(DevicePrint, CountsTheLoopsOfTheAuthor) {
   });
   EXPECT_EQ(errorsOf(traced), "");
   EXPECT_EQ(instructionsOf(traced),
+            "dma_copy dst=y[128 rows of 512, 0: 1x512] src=y.in[128 rows of 512, 0: 1x512]\n"
             "device_print data=y[1 rows of 0, 0: 1x512] text=0 flat=1\n"
             "device_print data=y[2 rows of 512, 0: 1x512 loop 1024] text=0 loops=2 step=1,1,0,0\n");
   EXPECT_EQ(traced.trace.texts, std::vector<std::string>{"y"});
