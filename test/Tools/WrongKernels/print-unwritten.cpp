@@ -1,6 +1,6 @@
 // A print is a read: of what nothing has written it is an error like any other's.
 //
-// RUN: %expect_exit 1 kiln run %s:early zeros:128x8:float32 > %t 2>&1
+// RUN: %expect_exit 3 kiln run %s:early zeros:128x8:float32 > %t 2>&1
 // RUN: FileCheck %s --match-full-lines --strict-whitespace --input-file=%t
 // CHECK:print-unwritten.cpp:14: error[M-08]: device_print reads 't', which nothing has written
 // CHECK-NEXT:print-unwritten.cpp:13: note: 't' is this 128x8 float32 tile in sbuf
