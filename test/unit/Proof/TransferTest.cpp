@@ -321,6 +321,22 @@ scalar 0 -> vector 0  missing: semaphore 0 >= 116
 )");
 }
 
+/// What a wait for two engines teaches is what both have done; no pair needs a run of its own.
+TEST(SharedSemaphore, TeachesWhatEachProducerKnew) {
+  const Proof proof = proofOf(R"(
+.stream scalar
+  tensor_copy dst=a[0+32, 0: 1x16] src=a[0+32, 0: 1x16] #0
+  tensor_copy dst=b[0+32, 0: 1x16] src=a[0+32, 0: 1x16] update s0+=1 #1
+.stream gpsimd
+  tensor_copy dst=c[0+32, 0: 1x16] src=c[0+32, 0: 1x16] update s0+=1 #2
+.stream vector
+  wait s0>=2 tensor_tensor dst=a[0+32, 0: 1x16] data1=b[0+32, 0: 1x16] data2=c[0+32, 0: 1x16] op=add #3
+)");
+
+  EXPECT_EQ(reportText(proof), kAllProven);
+  EXPECT_EQ(proof.stats.pairsDecided, 0u);
+}
+
 /// Each stream raises the semaphore twice, waiting for the other in between.
 TEST(SharedSemaphore, IsFollowedThroughItsStreams) {
   const Proof proof = proofOf(R"(
