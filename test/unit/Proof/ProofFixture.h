@@ -10,8 +10,8 @@
 namespace kilnrt::test {
 
 /// A verified program from the text of its further tensors and its streams. There are `x` (input)
-/// and `y` (output) of 32x64 f32 in HBM; `a`, `b`, `c`, `d` of 32x16 f32 in SBUF, next to each other
-/// from byte 0, 64, 128 and 192 on; `p` and `q` of 32x16 f32 in the first banks of PSUM; and
+/// and `y` (output) of 32x64 f32 in HBM; `a`, `b`, `c`, `d` of 32x16 f32 in SBUF, next to each
+/// other from byte 0, 64, 128 and 192 on; `p` and `q` of 32x16 f32 in the first banks of PSUM; and
 /// locations @1 to @40, which are lines 1 to 40 of kernel.cpp. The default flags are placed and
 /// synchronised.
 Program programOf(std::string_view text, std::string_view flags = "placed synchronised");
