@@ -131,8 +131,8 @@ Diagnostic SourceLines::emptyLine(std::string_view file, unsigned line) const {
       if (isSameFile(program->files[program->locations[at].file], file))
         known.insert(program->locations[at].line);
   std::vector<unsigned> near(known.begin(), known.end());
-  const auto distance = [line](unsigned l) { return l < line ? line - l : l - line; };
-  std::ranges::stable_sort(near, {}, distance);
+  const auto distance = [line](unsigned l) { return std::pair(l < line ? line - l : l - line, l); };
+  std::ranges::sort(near, {}, distance);
   near.resize(std::min(near.size(), kShown));
   std::ranges::sort(near);
   std::vector<std::string> texts;
