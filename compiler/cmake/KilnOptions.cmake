@@ -22,6 +22,11 @@ if(KILN_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+if(KILN_SANITIZE_THREADS)
+  add_compile_options(-fsanitize=thread -fno-omit-frame-pointer -g1)
+  add_link_options(-fsanitize=thread)
+endif()
+
 find_program(KILN_CCACHE ccache)
 if(KILN_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${KILN_CCACHE})

@@ -3,7 +3,6 @@
 #include "Pipeline.h"
 
 #include <set>
-#include <thread>
 
 using namespace kilnrt;
 using namespace kilnrt::test;
@@ -110,27 +109,7 @@ TEST(Schedule, WithoutSynchronisationTheOrderIsTheProgramsInEverySchedule) {
               (std::vector<uint32_t>{2, 2, 1, 1, 2, 2, 1, 1, 2, 2, 1, 1, 2, 2, 1, 1}));
 }
 
-//---- state --------------------------------------------------------------===//
-
-TEST(Schedule, RunsShareNothing) {
-  Pipeline pipeline(4);
-  Expected<Executable> executable = Executable::prepare(pipeline.b.finish());
-  ASSERT_TRUE(executable);
-  const std::vector<uint32_t> expected = pipeline.expected();
-  std::array<int, 2> matches{};
-  auto work = [&](size_t thread) {
-    for (uint64_t seed = 0; seed < 10; ++seed) {
-      const auto result = executable->run(pipeline.inputs, random(seed * 2 + thread));
-      matches[thread] += result && bitsOf(result->outputs[0]) == expected;
-    }
-  };
-
-  std::thread other(work, 1);
-  work(0);
-  other.join();
-
-  EXPECT_EQ(matches, (std::array<int, 2>{10, 10}));
-}
+//---- counts -------------------------------------------------------------===//
 
 TEST(Schedule, CountsRecordsAndSteps) {
   Pipeline pipeline(2);
