@@ -431,7 +431,8 @@ def B111():
 def B114():
     """The last tile is loaded in part and computed on as a whole."""
     message = kiln("run", right("tail"), "rand:200x16:float32", "false", code=CODE_OF_UNWRITTEN)[1]
-    says(message, "error[M-09]", "right.cpp:247")
+    says(message, "right.cpp:247: error[M-09]: tensor_tensor reads", "elements (72-127, 0-15), 3584 of 8192 bytes",
+         "note: unwritten: sbuf partitions 72-127, bytes ", "was last written by instruction")
     x = normal(13, 200, 16)
     close(run(right("tail"), x, "true"), (x.astype(np.float64) ** 2).sum(1, keepdims=True), "200 rows")
 
@@ -450,7 +451,8 @@ def B123():
     """Results that never reach HBM, or only in part."""
     says(refused(right("forgotten"), "rand:300x16:float32", 0), "error[C-12]: 'y' is returned but never written")
     message = kiln("run", right("forgotten"), "rand:300x16:float32", 1, code=CODE_OF_UNWRITTEN)[1]
-    says(message, "error[M-09]", "'y' was not written as a whole", "(0, 0)")
+    says(message, "error[M-09]", "'y' was not written as a whole: elements (0-255, 0-15), 16384 of 19200 bytes",
+         "note: unwritten: hbm bytes 0-16383 of 'y'")
     run(right("forgotten"), normal(16, 300, 16), 2)
     # Zeros the host brought in: the comparison says what they are.
     x = save("x.npy", normal(17, 300, 16))
@@ -520,6 +522,29 @@ def left_to_right(x):
     return total
 
 
+TWO_REDUCERS = """
+.kernel "two_reducers"
+.target "trn2"
+.flags placed scheduled synchronised
+.tensor %0 x hbm 8x4xf32 input 0
+.tensor %1 y hbm 8x3xf32 output 0
+.tensor %2 t sbuf 8x4xf32 at 0,0
+.tensor %3 u sbuf 8x4xf32 at 0,32
+.tensor %4 sums sbuf 8x3xf32 at 0,64
+.stream scalar
+  wait s8>=16 activation_reduce dst=u[0+8, 0: 1x4] data=t[0+8, 0: 1x4] reduce_res=sums[0+8, 1: 1x1] op=copy \
+reduce_op=add update s1+=1 #2
+  wait s8>=16 activation_reduce dst=u[0+8, 0: 1x4] data=t[0+8, 0: 1x4] reduce_res=sums[0+8, 2: 1x1] op=copy \
+reduce_op=add update s1+=1 #3
+.stream vector
+  wait s8>=16 tensor_reduce dst=sums[0+8, 0: 1x2] data=t[0+8, 0: 2x2 1x2] op=add reduced_dims=1 update s0+=1 #1
+.stream sync
+  dma_copy dst=t[0+8, 0: 1x4] src=x[8 rows of 4, 0: 1x4] update s8+=16 #0
+  wait s1>=2 semaphore_wait #4
+  wait s0>=1 dma_copy dst=y[8 rows of 3, 0: 1x3] src=sums[0+8, 0: 1x3] ring=1 update s9+=16 #5
+"""
+
+
 @case
 def B131():
     """Two engines reduce into columns that overlap."""
@@ -534,6 +559,12 @@ def B131():
     says(message, f"neighbours.cpp:{second}: error[M-04]: 'second' (bytes 4 to 11 of sbuf) overwrites 'first' (bytes 0 to 7)",
          "note: 'first' is live from line", "note: 'second' is live from line",
          "help: give 'second' an address outside bytes 0 to 7")
+    # And in streams written by hand, where nothing orders the two: a race, with the bytes of both.
+    (kiln.scratch / "race.s").write_text(TWO_REDUCERS)
+    kiln("asm", "race.s", "-o", "race.kiln")
+    message = kiln("check", "race.kiln", "rand:8x4:float32", "--random", "0", code=3)[1]
+    says(message, "error[X-08]: race: ", "both touch sbuf partitions 0-7, bytes 68-71",
+         "instruction 0 of the scalar stream, activation_reduce", "instruction 0 of the vector stream, tensor_reduce")
 
 
 @case

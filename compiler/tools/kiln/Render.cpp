@@ -16,6 +16,18 @@ nlohmann::ordered_json placeJson(const CallChain &place) {
   return frames;
 }
 
+nlohmann::ordered_json bytesJson(const DiagnosticBytes &b) {
+  return {{"what", b.what},
+          {"memory", b.memory},
+          {"tensor", b.tensor},
+          {"partition", b.partition},
+          {"partitions", b.partitions},
+          {"byte", b.byte},
+          {"bytes", b.bytes},
+          {"step", b.step},
+          {"runs", b.runs}};
+}
+
 } // namespace
 
 nlohmann::ordered_json renderJson(const Diagnostic &d) {
@@ -30,6 +42,11 @@ nlohmann::ordered_json renderJson(const Diagnostic &d) {
   for (const DiagnosticNote &note : d.notes)
     out["notes"].push_back(
         {{"message", note.message}, {"rule", note.rule}, {"place", placeJson(note.place)}});
+  if (!d.bytes.empty()) {
+    out["bytes"] = nlohmann::ordered_json::array();
+    for (const DiagnosticBytes &bytes : d.bytes)
+      out["bytes"].push_back(bytesJson(bytes));
+  }
   return out;
 }
 

@@ -35,7 +35,8 @@ Status Core::checkInput(const Operation &op, unsigned operand, const Place &plac
       options.observer->reads(step, operand, place);
     return Status::ok();
   }
-  return unwrittenRead(image, op, operand, memory.firstUnwritten(place));
+  // Of the whole operand, also where `place` is a share of it: the same report in every schedule.
+  return unwrittenRead(image, op, operand, memory.unwritten(op.places[operand]));
 }
 
 void Core::stage(const Operation &op, unsigned operand) {
@@ -61,6 +62,7 @@ uint8_t Core::inputsToStage(const Operation &op) const {
 }
 
 Status Core::execute(const Operation &op) {
+  memory.setAuthor(authorOf(op));
   for (unsigned i = 0; i < op.operands; ++i)
     if (op.places[i].present() && !(op.outputs >> i & 1))
       if (Status status = checkInput(op, i, op.places[i]); !status)

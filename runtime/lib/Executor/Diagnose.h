@@ -16,8 +16,25 @@
 
 namespace kilnrt {
 
+/// "element (0, 9), 1 of 30 bytes", "elements (32-63, 2, 13-15), 192 of 8192 bytes", "elements
+/// (0-3, 0-7), all 128 bytes" or, when they fill no box, "96 elements from (0, 2) to (5, 1), 384 of
+/// 8192 bytes": some bytes of a tensor, by its declared shape, of `asked` bytes that are meant.
+std::string bytesText(const TensorInfo &tensor, const ByteSet &bytes, int64_t asked);
 /// "instruction 5 of the vector stream, tensor_copy".
 std::string operationText(const Operation &op);
+
+/// Adds a note "`what`: sbuf partitions 32-63, bytes 90-95", and the same as records, in the
+/// addresses of the memory. No note when they are all of the `asked` bytes, which the message then
+/// says.
+void addBytes(const Image &image, uint32_t tensor, const std::string &what, const ByteSet &bytes,
+              int64_t asked, Diagnostic &d);
+/// Adds a note that `author` did what `text` says: "'x' was last written" becomes "'x' was last
+/// written by instruction 3 of the vector stream, memset", at its line; nothing for kNoAuthor.
+void addAuthor(const Image &image, Author author, std::string text, Diagnostic &d);
+/// Adds a note where a tensor was declared, if that is known.
+void addDeclaration(const Image &image, uint32_t tensor, Diagnostic &d);
+/// "'x'", or "'tensor 4'" without a name.
+std::string nameOf(const Image &image, uint32_t tensor);
 
 /// A fault of class Check at `op`, with a note that names the instruction and,
 /// unless `operand` is -1, the bytes of the operand. The message is the
@@ -28,9 +45,9 @@ Diagnostic faultAt(const Image &image, const Operation &op, int operand, std::st
 /// Operand `operand` reads bytes that were never written, or that another
 /// tensor was written over.
 Diagnostic unwrittenRead(const Image &image, const Operation &op, unsigned operand,
-                         const UnwrittenByte &byte);
+                         const UnwrittenBytes &why);
 /// An output of the kernel is not complete at the end of the run.
-Diagnostic unwrittenOutput(const Image &image, uint32_t tensor, const UnwrittenByte &byte);
+Diagnostic unwrittenOutput(const Image &image, uint32_t tensor, const UnwrittenBytes &why);
 
 /// Where a stream stands: `next` is the index of the first operation not
 /// executed.

@@ -113,8 +113,8 @@ static Expected<RunResult> runImage(const Image &image, std::span<const HostArra
   if (result.stop)
     return result;
   for (uint32_t tensor : image.outputs)
-    if (std::optional<UnwrittenByte> byte = core.memory.firstUnwritten(tensor)) {
-      Diagnostic diagnostic = unwrittenOutput(image, tensor, *byte);
+    if (std::optional<UnwrittenBytes> why = core.memory.unwritten(tensor)) {
+      Diagnostic diagnostic = unwrittenOutput(image, tensor, *why);
       if (image.info.flags.synchronised)
         addSchedule(diagnostic, options.schedule);
       return diagnostic;

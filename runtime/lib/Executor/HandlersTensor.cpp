@@ -15,19 +15,49 @@ using namespace kilnrt;
 using isa::Accumulate;
 
 static std::string nameOf(const Core &core, const Operation &op, unsigned operand) {
-  return "'" + core.image.info.tensors[op.places[operand].tensor].name + "'";
+  return nameOf(core.image, op.places[operand].tensor);
 }
 
-static Diagnostic addOnClear(const Core &core, const Operation &op, uint32_t row, int64_t byte) {
+/// The matmul adds to cells that hold no sum: all of them are named, not only the first.
+/// `before`: who wrote dst last.
+static Diagnostic addOnClear(const Core &core, const Operation &op, Author before) {
   const Place &place = op.places[isa::NcMatmulArgs::dst];
-  const TensorPlace &tensor = core.image.layout.tensors()[place.tensor];
-  return faultAt(core.image, op, isa::NcMatmulArgs::dst, "M-10",
-                 "nc_matmul adds to element " +
-                     elementText(core.image.info.tensors[place.tensor],
-                                 place.partition + row - tensor.partition, byte - tensor.byte) +
-                     " of " + nameOf(core, op, isa::NcMatmulArgs::dst) +
-                     ", which holds no matmul result",
-                 "let the first matmul overwrite: leave accumulate out, or set it to false");
+  const Image &image = core.image;
+  const ByteSet clear = core.memory.withoutSums(place);
+  const int64_t asked = bytesOf(place, image.layout).bytes();
+  const std::string name = nameOf(image, place.tensor);
+  Diagnostic d =
+      faultAt(image, op, isa::NcMatmulArgs::dst, "M-10",
+              "nc_matmul adds to " + name + " where it holds no matmul result: " +
+                  bytesText(image.info.tensors[place.tensor], clear, asked),
+              "let the first matmul overwrite: leave accumulate out, or set it to false");
+  addBytes(image, place.tensor, "without a sum", clear, asked, d);
+  addAuthor(image, before, name + " was last written", d);
+  addDeclaration(image, place.tensor, d);
+  return d;
+}
+
+/// The matmul adds to sums that another tensor has destroyed.
+static Diagnostic addToLost(const Core &core, const Operation &op) {
+  const Place &place = op.places[isa::NcMatmulArgs::dst];
+  const Image &image = core.image;
+  const uint32_t taker = core.memory.overwrittenBy(place.tensor);
+  const std::string name = nameOf(image, place.tensor), other = nameOf(image, taker);
+  const ByteSet lost = core.memory.taken(place);
+  const int64_t asked = bytesOf(place, image.layout).bytes();
+  const std::string loss =
+      lost.empty() ? "the " + std::to_string(asked) + " bytes written are not among those"
+                   : bytesText(image.info.tensors[place.tensor], lost, asked) + ", are lost";
+  Diagnostic d =
+      faultAt(image, op, isa::NcMatmulArgs::dst, "M-04",
+              "nc_matmul accumulates into " + name + " after " + other +
+                  " was written to the same memory: " + loss,
+              "let the first matmul of the new sum overwrite, or place the tensors apart");
+  addBytes(image, place.tensor, "lost", lost, asked, d);
+  addAuthor(image, core.memory.takenBy(place.tensor), other + " was written there", d);
+  addDeclaration(image, place.tensor, d);
+  addDeclaration(image, taker, d);
+  return d;
 }
 
 /// Calls `fn(row, index, byte)` for the elements of `place` in order; stops at a fault.
@@ -45,7 +75,7 @@ static Status forEachElement(const Place &place, const Fn &fn) {
 }
 
 /// Cells differ, or dst names a cell twice: each element looks at its own bit, in order.
-static Status accumulateByCell(Core &core, const Operation &op, Accumulate mode) {
+static Status accumulateByCell(Core &core, const Operation &op, Accumulate mode, Author before) {
   const Place &place = op.places[isa::NcMatmulArgs::dst];
   const std::vector<float> product =
       matmulProduct(core.stationary(op), core.input(op, isa::NcMatmulArgs::moving));
@@ -55,7 +85,7 @@ static Status accumulateByCell(Core &core, const Operation &op, Accumulate mode)
     const float value = product[size_t(row * dst.elements + index)];
     const bool isSet = core.memory.cell(place, place.partition + row, byte);
     if (mode == Accumulate::Add && !isSet)
-      return addOnClear(core, op, row, byte);
+      return addOnClear(core, op, before);
     const bool isAdding = mode != Accumulate::Overwrite && isSet;
     *cell = isAdding ? canonicalNan(*cell + value) : value;
     core.memory.setCell(place, place.partition + row, byte);
@@ -67,20 +97,15 @@ static Status accumulate(Core &core, const Operation &op, Accumulate mode) {
   const Place &place = op.places[isa::NcMatmulArgs::dst];
   Storage &memory = core.memory;
   // An earlier sum that another tensor destroyed must not silently count as none.
-  if (mode != Accumulate::Overwrite && memory.lostSums(place.tensor)) {
-    const std::string other =
-        "'" + core.image.info.tensors[memory.overwrittenBy(place.tensor)].name + "'";
-    return faultAt(core.image, op, isa::NcMatmulArgs::dst, "M-04",
-                   "nc_matmul accumulates into " + nameOf(core, op, isa::NcMatmulArgs::dst) +
-                       " after " + other + " was written to the same memory",
-                   "let the first matmul of the new sum overwrite, or place the tensors apart");
-  }
+  if (mode != Accumulate::Overwrite && memory.lostSums(place.tensor))
+    return addToLost(core, op);
+  const Author before = memory.lastAuthor(place.tensor);
   core.noteMatmul(isa::NcMatmulArgs::dst, place);
   const CellState cells = mode == Accumulate::Overwrite ? CellState::Clear : memory.cells(place);
   if (cells == CellState::Mixed || !place.injective)
-    return accumulateByCell(core, op, mode);
+    return accumulateByCell(core, op, mode, before);
   if (mode == Accumulate::Add && cells == CellState::Clear)
-    return addOnClear(core, op, 0, place.byte);
+    return addOnClear(core, op, before);
   matmul(core.stationary(op), core.input(op, isa::NcMatmulArgs::moving),
          cells == CellState::Set ? MatmulWrite::Add : MatmulWrite::Overwrite,
          core.output(op, isa::NcMatmulArgs::dst));

@@ -10,7 +10,7 @@
 #define KILNRT_LIB_EXECUTOR_OPERATION_H
 
 #include "kiln/ISA/Args.h"
-#include "kilnrt/Machine/Layout.h"
+#include "kilnrt/Machine/Storage.h"
 
 #include <array>
 #include <map>
@@ -132,6 +132,12 @@ struct Image {
   std::vector<uint32_t> inputs,
       outputs; ///< tensors in argument and result order
 };
+
+/// An operation as the author of its writes, and back.
+inline Author authorOf(const Operation &op) { return Author(op.engine) << 32 | op.index; }
+inline const Operation &operationOf(const Image &image, Author author) {
+  return image.streams[size_t(author >> 32)][size_t(author & 0xFFFFFFFF)];
+}
 
 /// Decodes a verified program.
 Expected<std::unique_ptr<Image>> decodeImage(const Program &program);

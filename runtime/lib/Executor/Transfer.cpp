@@ -35,6 +35,7 @@ static Status forEachPiece(const TransferPlan &plan, int64_t first, int64_t end,
 Status Core::executeShare(const Operation &op, RowRange range) {
   if (range.count == 0)
     return Status::ok();
+  memory.setAuthor(authorOf(op));
   const TransferPlan &plan = image.transfers[op.transfer];
   if (!op.shifts)
     return moveShare(op, plan, range);

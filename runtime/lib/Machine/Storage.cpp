@@ -70,11 +70,6 @@ PartitionMask Storage::maskOf(uint32_t tensor) const {
 
 //---- live tensors -------------------------------------------------------===//
 
-static bool overlap(const TensorPlace &a, const TensorPlace &b) {
-  return a.partition < b.partition + b.partitions && b.partition < a.partition + a.partitions &&
-         a.byte < b.byte + b.bytes && b.byte < a.byte + a.bytes;
-}
-
 std::span<std::vector<uint32_t>> Storage::granulesOf(uint32_t tensor) {
   const TensorPlace &p = layout.tensors()[tensor];
   return std::span(blocks[p.block].granules)
@@ -97,7 +92,11 @@ void Storage::forget(uint32_t tensor) {
       std::erase(granule, tensor);
   }
   // Writes go on counting: they tell contents apart.
-  state = {.hasCells = state.hasCells, .writes = state.writes};
+  state = {.hasCells = state.hasCells,
+           .wasWrittenEarlier = true,
+           .writes = state.writes,
+           .activatedAt = state.activatedAt,
+           .earlierAuthor = state.author};
 }
 
 void Storage::refill(uint32_t tensor) {
@@ -118,7 +117,7 @@ void Storage::retireOverlapping(uint32_t tensor) {
   std::vector<uint32_t> victims;
   for (const std::vector<uint32_t> &granule : granulesOf(tensor))
     for (uint32_t other : granule)
-      if (overlap(place, layout.tensors()[other]))
+      if (mayOverlap(place, layout.tensors()[other]))
         victims.push_back(other);
   for (uint32_t victim : victims) {
     TensorState &state = states[victim];
@@ -135,6 +134,8 @@ void Storage::retireOverlapping(uint32_t tensor) {
                           (where.bytes + machine.psumCellBytes - 1) / machine.psumCellBytes)));
     state.live = state.full = false;
     state.overwrittenBy = tensor;
+    state.takenBy = author;
+    state.retiredAt = clock;
     for (std::vector<uint32_t> &granule : granulesOf(victim))
       std::erase(granule, victim);
   }
@@ -149,6 +150,7 @@ void Storage::activateSlow(const Place &place) {
   TensorState &state = states[tensor];
   allocate(where.block);
   Block &block = blocks[where.block];
+  state.activatedAt = ++clock;
   if (isShared && tracksOwners()) {
     retireOverlapping(tensor);
     if (!place.whole && !block.bytes.empty())
@@ -217,71 +219,12 @@ bool Storage::isWrittenSlow(const Place &place) {
   return isAll;
 }
 
-bool Storage::isByteWritten(const Block &block, uint32_t partition, int64_t byte) const {
-  if (!block.linear.empty())
-    return block.linear.get(byte);
-  return !block.bytes.empty() && block.bytes.get(partition, byte);
-}
-
 bool Storage::isWritten(uint32_t tensor, uint32_t partition, int64_t byte) const {
   const TensorState &state = states[tensor];
   const uint32_t block = layout.tensors()[tensor].block;
   if (state.full || mode == ShadowMode::Off)
     return true;
   return !(isLazy(block) && !state.live) && isByteWritten(blocks[block], partition, byte);
-}
-
-UnwrittenByte Storage::firstUnwritten(const Place &place) const {
-  const TensorState &state = states[place.tensor];
-  const TensorPlace &where = layout.tensors()[place.tensor];
-  const Block &block = blocks[place.block];
-  UnwrittenByte result;
-  result.kind = state.activations == 0 ? UnwrittenByte::Never : UnwrittenByte::Partly;
-  const bool isGone = isLazy(place.block) && !state.live;
-  if (isGone && state.activations > 0) {
-    result.kind = UnwrittenByte::Overwritten;
-    result.other = state.overwrittenBy;
-  }
-  const TileShape &shape = place.shape();
-  bool isFound = false;
-  for (uint32_t r = 0; r < shape.rows && !isFound; ++r) {
-    const uint32_t partition = place.onChip ? place.partition + r : 0;
-    const int64_t row = place.byte + (place.onChip ? 0 : int64_t(r) * shape.rowStep);
-    forEachRun(shape, row, [&](int64_t first, int64_t count, int64_t step) {
-      for (int64_t i = 0; i < count && !isFound; ++i)
-        for (int64_t b = 0; b < shape.elementBytes() && !isFound; ++b) {
-          const int64_t byte = first + i * step + b;
-          if (!isGone && isByteWritten(block, partition, byte))
-            continue;
-          isFound = true;
-          result.partition = partition - where.partition;
-          result.byte = byte - where.byte;
-        }
-    });
-  }
-  return result;
-}
-
-std::optional<UnwrittenByte> Storage::firstUnwritten(uint32_t tensor) const {
-  const TensorState &state = states[tensor];
-  if (state.full || mode == ShadowMode::Off)
-    return std::nullopt;
-  UnwrittenByte result;
-  if (state.activations == 0)
-    return result;
-  result.kind = UnwrittenByte::Partly;
-  const TensorPlace &where = layout.tensors()[tensor];
-  const Block &block = blocks[where.block];
-  if (!block.linear.empty() && block.linear.all(where.byte, where.bytes))
-    return std::nullopt;
-  for (uint32_t p = 0; p < where.partitions; ++p)
-    for (int64_t b = 0; b < where.bytes; ++b)
-      if (!isByteWritten(block, where.partition + p, where.byte + b)) {
-        result.partition = p;
-        result.byte = b;
-        return result;
-      }
-  return std::nullopt;
 }
 
 //---- matmul cells -------------------------------------------------------===//

@@ -259,7 +259,46 @@ private:
         first = std::move(violation);
     });
     assert(first && "a rule that fails says why");
-    return fault(place, first->rule, first->message, first->help);
+    Diagnostic error = fault(place, first->rule, first->message, first->help);
+    if (first->operand >= 0 && (first->rule == "V-01" || first->rule == "V-11"))
+      addReach(view, unsigned(first->operand), error);
+    return error;
+  }
+
+  /// An operand leaves its tensor: the bytes of both, in every iteration, and the declaration.
+  void addReach(const isa::InstView &view, unsigned operand, Diagnostic &error) const {
+    const isa::Access &access = view.access(operand);
+    const TensorInfo &tensor = program.tensors[access.tensor];
+    const bool isOnChip = tensor.memory != isa::Memory::Hbm;
+    // Numbers of a file may be anything: wide enough for each product, and few enough of them.
+    __int128 first = access.offset, last = access.offset;
+    const auto extend = [&](int64_t step, int64_t count) {
+      (step < 0 ? first : last) += __int128(step) * (count - 1);
+    };
+    for (unsigned i = 0; i < access.rank; ++i)
+      extend(access.step[i], access.num[i]);
+    for (size_t l = 0; l < view.tripCounts.size(); ++l)
+      extend(access.loopStep[l], view.tripCounts[l]);
+    extend(access.rowStep, access.partitionCount);
+    const int64_t width = isa::bytesOf(access.dtype), base = isOnChip ? int64_t(tensor.byte) : 0;
+    const auto number = [](__int128 n) {
+      return int64_t(std::clamp<__int128>(n, INT64_MIN, INT64_MAX));
+    };
+    const auto partitions = [&](int64_t start, int64_t count) {
+      return isOnChip ? fmt::format("partitions {}-{}, ", tensor.partition + start,
+                                    tensor.partition + start + count - 1)
+                      : std::string();
+    };
+    error.notes.push_back(
+        {fmt::format("'{}' asks for {} {}bytes {} to {}; {} is {}bytes {} to {}",
+                     view.desc.operands[operand].name, isa::name(tensor.memory),
+                     partitions(access.partitionStart, access.partitionCount),
+                     number(base + first * width), number(base + (last + 1) * width - 1),
+                     text::quoted(tensor.name), partitions(0, isOnChip ? tensor.shape[0] : 1), base,
+                     base + tensor.freeBytes() - 1),
+         {}});
+    if (kiln::CallChain chain = program.chain(tensor.location); !chain.empty())
+      error.notes.push_back({text::quoted(tensor.name) + " was declared here", std::move(chain)});
   }
 
   //---- semaphores -------------------------------------------------------===//

@@ -191,11 +191,10 @@ TEST(Adversarial, DelayDmaFindsWhoTakesTwoTransfersForOne) {
 
     const Diagnostic fault = faultOf(b, inputs, {.schedule = {Schedule::DelayDma, engine}});
 
-    const std::string row = std::to_string(engine * 8);
     EXPECT_EQ(fault.rule, "M-09");
-    EXPECT_EQ(fault.message, "tensor_copy reads 'first' where it was not written; the first "
-                             "unwritten element is (" +
-                                 row + ", 2), partition " + row + ", byte 8");
+    EXPECT_EQ(fault.message, "tensor_copy reads 'first' where it was not written: elements (" +
+                                 std::to_string(engine * 8) + "-" + std::to_string(engine * 8 + 7) +
+                                 ", 2-3), 64 of 1024 bytes");
     EXPECT_EQ(fault.notes.back().message,
               "schedule: adversarial:delay-dma" + std::to_string(engine));
   }

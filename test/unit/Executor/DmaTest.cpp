@@ -220,7 +220,7 @@ TEST_F(DmaTest, ATransposeNeedsEveryByteOfSrc) {
 
   for (Schedule schedule :
        {Schedule(), Schedule(Schedule::RoundRobin), Schedule(Schedule::Random, 3)})
-    EXPECT_EQ(faultOf(b, inputs, {.schedule = schedule}).message,
-              "dma_transpose reads 's' where it was not written; the first unwritten element is "
-              "(0, 39), partition 0, byte 156");
+    EXPECT_EQ(
+        faultOf(b, inputs, {.schedule = schedule}).message,
+        "dma_transpose reads 's' where it was not written: elements (0-2, 39), 12 of 480 bytes");
 }

@@ -18,7 +18,7 @@ std::vector<HostArray> ones(std::vector<int64_t> shape) {
 
 } // namespace
 
-TEST(UninitialisedRead, OfATensorNeverWrittenNamesItsFirstElement) {
+TEST(UninitialisedRead, OfATensorNeverWrittenNamesItsElements) {
   for (ProgramFlags flags : {ProgramFlags{}, kPlaced}) {
     ProgramBuilder b(flags);
     const uint32_t other = b.line(3).sbuf("other", DType::Float32, {4, 2});
@@ -28,14 +28,12 @@ TEST(UninitialisedRead, OfATensorNeverWrittenNamesItsFirstElement) {
     b.line(9);
     b.copy(b.all(out), b.at(acc, 0, 128, 96, {{1, 4}}));
 
-    EXPECT_EQ(render(faultOf(b, {})),
-              "M-08: tensor_copy reads 'acc', which was never written; the "
-              "first unwritten element is (0, 96), partition 0, byte 384 @ "
-              "kernel.cpp:9\n"
-              "help: write 'acc' first: dma_copy, memset or a matmul\n"
-              "note: instruction 1 of the vector stream, tensor_copy: operand "
-              "'src' reads sbuf partitions 0-127, bytes 448-463 ('acc') @ \n"
-              "note: 'acc' was declared here @ kernel.cpp:4");
+    EXPECT_EQ(
+        render(faultOf(b, {})),
+        "M-08: tensor_copy reads 'acc', which was never written: elements (0-127, 96-99), all 2048 "
+        "bytes @ kernel.cpp:9\nhelp: write 'acc' first: dma_copy, memset or a matmul\nnote: "
+        "instruction 1 of the vector stream, tensor_copy: operand 'src' reads sbuf partitions "
+        "0-127, bytes 448-463 ('acc') @ \nnote: 'acc' was declared here @ kernel.cpp:4");
   }
 }
 
@@ -51,13 +49,12 @@ TEST(UninitialisedRead, OfAPartlyWrittenTileFindsTheElementInAnyShape) {
   b.add(Engine::Scalar, Opcode::TensorCopy, {b.all(out), b.all(x)});
 
   EXPECT_EQ(render(faultOf(b, {})),
-            "M-09: tensor_copy reads 'x' where it was not written; the first "
-            "unwritten element is (32, 2, 13), partition 32, byte 90 @ "
-            "kernel.cpp:8\n"
-            "help: read only what was written, or clear 'x' with memset first\n"
-            "note: instruction 0 of the scalar stream, tensor_copy: operand "
-            "'src' reads sbuf partitions 0-63, bytes 0-127 ('x') @ \n"
-            "note: 'x' was declared here @ kernel.cpp:2");
+            "M-09: tensor_copy reads 'x' where it was not written: elements (32-63, 2, 13-15), 192 "
+            "of 8192 bytes @ kernel.cpp:8\nhelp: read only what was written, or clear 'x' with "
+            "memset first\nnote: instruction 0 of the scalar stream, tensor_copy: operand 'src' "
+            "reads sbuf partitions 0-63, bytes 0-127 ('x') @ \nnote: unwritten: sbuf partitions "
+            "32-63, bytes 90-95 @ \nnote: 'x' was last written by instruction 2 of the vector "
+            "stream, memset @ kernel.cpp:2\nnote: 'x' was declared here @ kernel.cpp:2");
 }
 
 TEST(UninitialisedRead, IsExactForIntegersToo) {
@@ -73,8 +70,8 @@ TEST(UninitialisedRead, IsExactForIntegersToo) {
     }
     const Diagnostic fault = faultOf(b, {});
     EXPECT_EQ(fault.fault, Fault::Check);
-    EXPECT_EQ(fault.message, "dma_copy reads 'x' where it was not written; the first unwritten "
-                             "element is (0, 9), partition 0, byte 9");
+    EXPECT_EQ(fault.message,
+              "dma_copy reads 'x' where it was not written: elements (0-2, 9), 3 of 30 bytes");
   }
 }
 
@@ -87,12 +84,11 @@ TEST(UninitialisedRead, InHbmNamesTheElementByTheTensorsShape) {
   b.dma(b.all(tile), b.all(spill));
 
   EXPECT_EQ(render(faultOf(b, ones({6, 5}))),
-            "M-09: dma_copy reads 'spill' where it was not written; the first "
-            "unwritten element is (4, 0), byte 80 @ \n"
-            "help: read only what was written, or clear 'spill' with memset "
-            "first\n"
-            "note: instruction 1 of the sync stream, dma_copy: operand 'src' "
-            "reads hbm bytes 0-119 of 'spill' @ ");
+            "M-09: dma_copy reads 'spill' where it was not written: elements (4-5, 0-4), 40 of 120 "
+            "bytes @ \nhelp: read only what was written, or clear 'spill' with memset first\nnote: "
+            "instruction 1 of the sync stream, dma_copy: operand 'src' reads hbm bytes 0-119 of "
+            "'spill' @ \nnote: unwritten: hbm bytes 80-119 of 'spill' @ \nnote: 'spill' was last "
+            "written by instruction 0 of the sync stream, dma_copy @ ");
 }
 
 TEST(UninitialisedRead, CanBeAllowedAndThenReadsThePoison) {
@@ -117,14 +113,13 @@ TEST(Overlap, AReadAfterAnotherTensorTookTheBytesStopsTheRun) {
   b.dma(b.all(out), b.all(first));
 
   EXPECT_EQ(render(faultOf(b, {})),
-            "M-04: dma_copy reads 't0' after 't1' was written to the same "
-            "memory; the first lost element is (0, 0), partition 0, byte 0 @ "
-            "kernel.cpp:6\n"
-            "help: place 't0' and 't1' at different addresses\n"
-            "note: instruction 0 of the sync stream, dma_copy: operand 'src' "
-            "reads sbuf partitions 0-15, bytes 0-31 ('t0') @ \n"
-            "note: 't0' was declared here @ kernel.cpp:2\n"
-            "note: 't1' was declared here @ kernel.cpp:3");
+            "M-04: dma_copy reads 't0' after 't1' was written to the same memory: elements (0-15, "
+            "4-7), 256 of 512 bytes, are lost @ kernel.cpp:6\nhelp: place 't0' and 't1' at "
+            "different addresses\nnote: instruction 0 of the sync stream, dma_copy: operand 'src' "
+            "reads sbuf partitions 0-15, bytes 0-31 ('t0') @ \nnote: lost: sbuf partitions 0-15, "
+            "bytes 16-31 @ \nnote: 't1' was written there by instruction 1 of the vector stream, "
+            "memset @ kernel.cpp:3\nnote: 't0' was declared here @ kernel.cpp:2\nnote: 't1' was "
+            "declared here @ kernel.cpp:3");
 
   const auto outputs = outputsOf(b, {}, {.checkOverwritten = false});
 
@@ -165,13 +160,13 @@ TEST(Overlap, ASumThatAnotherTensorDestroyedIsNotTakenForNone) {
     if (mode == isa::Accumulate::Overwrite)
       EXPECT_EQ(bitsOf(outputsOf(b, {})[0]), std::vector<uint32_t>(4, encode(DType::Float32, 9)));
     else
-      EXPECT_EQ(render(faultOf(b, {})),
-                "M-04: nc_matmul accumulates into 'acc' after 'other' was "
-                "written to the same memory @ kernel.cpp:5\n"
-                "help: let the first matmul of the new sum overwrite, or place "
-                "the tensors apart\n"
-                "note: instruction 2 of the tensor stream, nc_matmul: operand "
-                "'dst' writes psum partitions 0-1, bytes 0-7 ('acc') @ ");
+      EXPECT_EQ(
+          render(faultOf(b, {})),
+          "M-04: nc_matmul accumulates into 'acc' after 'other' was written to the same memory: "
+          "elements (0-1, 0-1), all 16 bytes, are lost @ kernel.cpp:5\nhelp: let the first matmul "
+          "of the new sum overwrite, or place the tensors apart\nnote: instruction 2 of the tensor "
+          "stream, nc_matmul: operand 'dst' writes psum partitions 0-1, bytes 0-7 ('acc') @ "
+          "\nnote: 'other' was written there by instruction 1 of the tensor stream, nc_matmul @ ");
   }
 }
 
@@ -180,9 +175,8 @@ TEST(Outputs, AnOutputNeverWrittenFailsTheRun) {
   b.line(4).output("y", DType::Float32, {3, 7});
 
   EXPECT_EQ(render(faultOf(b, {})),
-            "M-08: output 'y' was never written; the first unwritten element "
-            "is (0, 0), byte 0 @ kernel.cpp:4\n"
-            "help: store every element of 'y' before the kernel returns");
+            "M-08: output 'y' was never written: elements (0-2, 0-6), all 84 bytes @ "
+            "kernel.cpp:4\nhelp: store every element of 'y' before the kernel returns");
 }
 
 TEST(Outputs, APartlyWrittenOutputFailsTheRun) {
@@ -195,20 +189,19 @@ TEST(Outputs, APartlyWrittenOutputFailsTheRun) {
 
   EXPECT_EQ(fault.rule, "M-09");
   EXPECT_EQ(fault.fault, Fault::Check);
-  EXPECT_EQ(fault.message, "output 'y' was not written as a whole; the first "
-                           "unwritten element is (0, 6), byte 24");
+  EXPECT_EQ(fault.message,
+            "output 'y' was not written as a whole: elements (0-2, 6), 12 of 84 bytes");
 }
 
 TEST(Arguments, MustMatchTheProgram) {
   ProgramBuilder b;
   b.input("x", DType::Float32, {3, 7});
 
-  EXPECT_EQ(render(faultOf(b, {})), "K-10: the program takes 1 arguments, found 0 @ \n"
-                                    "help: pass one array for each input tensor");
+  EXPECT_EQ(render(faultOf(b, {})), "K-10: the program takes 1 arguments, found 0 @ \nhelp: pass "
+                                    "one array for each input tensor");
   EXPECT_EQ(render(faultOf(b, ones({7, 3}))),
-            "K-10: argument 0 for 'x' is float32 (7, 3) in 84 bytes; the "
-            "program was compiled for float32 (3, 7) @ \n"
-            "help: pass an array of that dtype and shape, or compile again for "
+            "K-10: argument 0 for 'x' is float32 (7, 3) in 84 bytes; the program was compiled for "
+            "float32 (3, 7) @ \nhelp: pass an array of that dtype and shape, or compile again for "
             "this one");
   std::vector<HostArray> shorter = ones({3, 7});
   shorter[0].data.pop_back();

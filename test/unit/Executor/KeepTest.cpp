@@ -66,8 +66,7 @@ TEST_F(KeepFault, ReadOfAnElementThatWasNotSelected) {
 
   const Diagnostic fault = faultOf(b, inputs);
   EXPECT_EQ(fault.message,
-            "dma_copy reads 'd' where it was not written; the first unwritten element "
-            "is (1, 3), partition 1, byte 12");
+            "dma_copy reads 'd' where it was not written: element (1, 3), 4 of 48 bytes");
 }
 
 TEST_F(KeepFault, NothingSelectedWritesNothing) {
@@ -76,8 +75,8 @@ TEST_F(KeepFault, NothingSelectedWritesNothing) {
   select(b.all(dst), b.all(mask));
   store(dst);
 
-  EXPECT_EQ(faultOf(b, inputs).message, "dma_copy reads 'd', which was never written; the first "
-                                        "unwritten element is (0, 0), partition 0, byte 0");
+  EXPECT_EQ(faultOf(b, inputs).message,
+            "dma_copy reads 'd', which was never written: elements (0-1, 0-1), all 16 bytes");
 }
 
 TEST_F(KeepTest, WhatWasWrittenStaysReadable) {
@@ -108,8 +107,8 @@ TEST_F(KeepFault, ReadOfARowAShuffleKept) {
     store(dst);
 
     EXPECT_EQ(faultOf(b, inputs).message,
-              "dma_copy reads 'd' where it was not written; the first unwritten element is (" +
-                  std::to_string(kept) + ", 0), partition " + std::to_string(kept) + ", byte 0");
+              "dma_copy reads 'd' where it was not written: elements (" + std::to_string(kept) +
+                  ", 0-1), 8 of 24 bytes");
   }
 }
 
@@ -142,6 +141,5 @@ TEST_F(KeepFault, BytesAnotherTensorTookAreNotKept) {
   store(second);
 
   EXPECT_EQ(faultOf(b, inputs).message,
-            "dma_copy reads 'second' where it was not written; the first unwritten element is "
-            "(0, 0), partition 0, byte 0");
+            "dma_copy reads 'second' where it was not written: element (0, 0), 4 of 8 bytes");
 }

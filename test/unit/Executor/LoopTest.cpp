@@ -208,13 +208,12 @@ TEST(Loop, AMovingIdentityIsLookedAtAgain) {
   transpose.inst.setWord("is_transpose", 1);
   b.endLoop();
   const Diagnostic fault = faultOf(b, {});
-  EXPECT_EQ(render(fault),
-            ": a transposing nc_matmul moves an identity, but element (0, 0) of 'eye' is not that "
-            "of one @ kernel.cpp:8\n"
-            "help: use nc_transpose, which brings its own identity\n"
-            "note: instruction 1 of the tensor stream, nc_matmul: operand 'moving' reads sbuf "
-            "partitions 0-1, bytes 68-75 ('eye') @ \n"
-            "note: in iteration 1 of a loop of 2, counted from 0 @ kernel.cpp:8");
+  EXPECT_EQ(
+      render(fault),
+      ": a transposing nc_matmul moves an identity, but element (0, 0) of 'eye' is not that of one "
+      "@ kernel.cpp:8\nhelp: use nc_transpose, which brings its own identity\nnote: instruction 1 "
+      "of the tensor stream, nc_matmul: operand 'moving' reads sbuf partitions 0-1, bytes 68-75 "
+      "('eye') @ \nnote: in iteration 1 of a loop of 2, counted from 0 @ kernel.cpp:8");
 }
 
 /// dst runs ahead of src: only in some iterations do they share bytes, and then src counts as it
@@ -269,14 +268,16 @@ TEST(Loop, ATensorDeclaredOutsideKeepsWhatItHolds) {
 TEST(Loop, ATensorDeclaredInsideStartsUnwritten) {
   for (bool isPlaced : {true, false}) {
     ProgramBuilder b = columns(true, isPlaced);
-    EXPECT_EQ(render(faultOf(b, {})),
-              "M-09: tensor_copy reads 't' where it was not written; the first unwritten element "
-              "is (0, 0), partition 0, byte 0 @ kernel.cpp:23\n"
-              "help: read only what was written, or clear 't' with memset first\n"
-              "note: instruction 2 of the vector stream, tensor_copy: operand 'src' reads sbuf "
-              "partitions 0-1, bytes 0-3 ('t') @ \n"
-              "note: 't' was declared here @ kernel.cpp:20\n"
-              "note: in iteration 1 of a loop of 3, counted from 0 @ kernel.cpp:21");
+    EXPECT_EQ(
+        render(faultOf(b, {})),
+        "M-09: tensor_copy reads 't' where this iteration has not written it: elements (0-1, 0), "
+        "all 8 bytes @ kernel.cpp:23\nhelp: declare 't' before the loop to keep its elements, or "
+        "write it first in each iteration\nnote: instruction 2 of the vector stream, tensor_copy: "
+        "operand 'src' reads sbuf partitions 0-1, bytes 0-3 ('t') @ \nnote: 't' was last written "
+        "by instruction 1 of the vector stream, memset @ kernel.cpp:22\nnote: 't' is new in each "
+        "iteration of its loop; in an earlier one it was last written by instruction 1 of the "
+        "vector stream, memset @ kernel.cpp:22\nnote: 't' was declared here @ kernel.cpp:20\nnote: "
+        "in iteration 1 of a loop of 3, counted from 0 @ kernel.cpp:21");
   }
 }
 
@@ -357,22 +358,18 @@ TEST(Loop, ADeadlockSaysWhereTheOthersMeet) {
   waitFor(second, 4, 1);
   raise(second, 3);
   b.line(13).endLoop();
-  EXPECT_EQ(render(faultOf(b, {})),
-            "X-01: deadlock: 2 streams wait for semaphores that do not rise @ kernel.cpp:12\n"
-            "help: correct the waits and updates so that every wait is reached\n"
-            "note: the tensor stream waits at instruction 1, loop_end, for the other streams @ "
-            "kernel.cpp:13\n"
-            "note: the scalar stream waits at instruction 1, tensor_copy, for semaphore 4 >= 1; it "
-            "is 0, and it would be raised by instruction 1 of the vector stream, memset @ "
-            "kernel.cpp:12\n"
-            "note: the gpsimd stream waits at instruction 1, loop_end, for the other streams @ "
-            "kernel.cpp:13\n"
-            "note: the vector stream waits at instruction 1, memset, for semaphore 3 >= 1; it is "
-            "0, and it would be raised by instruction 1 of the scalar stream, tensor_copy @ "
-            "kernel.cpp:11\n"
-            "note: the sync stream waits at instruction 1, loop_end, for the other streams @ "
-            "kernel.cpp:13\n"
-            "note: in iteration 0 of a loop of 3, counted from 0 @ kernel.cpp:10");
+  EXPECT_EQ(
+      render(faultOf(b, {})),
+      "X-01: deadlock: 2 streams wait for semaphores that do not rise @ kernel.cpp:12\nhelp: "
+      "correct the waits and updates so that every wait is reached\nnote: the tensor stream waits "
+      "at instruction 1, loop_end, for the other streams @ kernel.cpp:13\nnote: the scalar stream "
+      "waits at instruction 1, tensor_copy, for semaphore 4 >= 1; it is 0, and it would be raised "
+      "by instruction 1 of the vector stream, memset @ kernel.cpp:12\nnote: the gpsimd stream "
+      "waits at instruction 1, loop_end, for the other streams @ kernel.cpp:13\nnote: the vector "
+      "stream waits at instruction 1, memset, for semaphore 3 >= 1; it is 0, and it would be "
+      "raised by instruction 1 of the scalar stream, tensor_copy @ kernel.cpp:11\nnote: the sync "
+      "stream waits at instruction 1, loop_end, for the other streams @ kernel.cpp:13\nnote: in "
+      "iteration 0 of a loop of 3, counted from 0 @ kernel.cpp:10");
 }
 
 TEST(Loop, AStepLimitSaysWhichIteration) {

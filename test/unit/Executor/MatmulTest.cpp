@@ -189,12 +189,15 @@ TEST_F(MatmulTest, AddingToWhatNoMatmulWroteStopsTheRun) {
   b.matmul(b.at(dst, 0, 2, 2, {{1, 3}}), b.all(stationary), b.all(moving), Accumulate::Add);
 
   EXPECT_EQ(render(faultOf(b, inputs)),
-            "M-10: nc_matmul adds to element (0, 3) of 'acc', which holds no matmul "
-            "result @ kernel.cpp:12\n"
-            "help: let the first matmul overwrite: leave accumulate out, or set it "
-            "to false\n"
-            "note: instruction 1 of the tensor stream, nc_matmul: operand 'dst' "
-            "writes psum partitions 0-1, bytes 8-19 ('acc') @ ");
+            "M-10: nc_matmul adds to 'acc' where it holds no matmul result: elements (0-1, 3-4), "
+            "16 of 24 bytes @ kernel.cpp:12\n"
+            "help: let the first matmul overwrite: leave accumulate out, or set it to false\n"
+            "note: instruction 1 of the tensor stream, nc_matmul: operand 'dst' writes psum "
+            "partitions 0-1, bytes 8-19 ('acc') @ \n"
+            "note: without a sum: psum partitions 0-1, bytes 12-19 @ \n"
+            "note: 'acc' was last written by instruction 0 of the tensor stream, nc_matmul @ "
+            "kernel.cpp:7\n"
+            "note: 'acc' was declared here @ kernel.cpp:7");
 }
 
 TEST_F(MatmulTest, ATransposingMatmulMovesBitsAndLeavesNoSum) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr ProgramFlags kPlaced{.placed = true};
 
-uint32_t partitionOf(const UnwrittenByte &byte) { return byte.partition; }
+using Rectangles = std::vector<ByteRectangle>;
 
 } // namespace
 
@@ -93,17 +93,17 @@ TEST(Storage, AReadNeedsEveryByteOfItsOwnTensor) {
   const Place corner = layout.place(b.at(x, 64, 36, 5, {{1, 1}}));
 
   EXPECT_FALSE(memory.isWritten(left));
-  EXPECT_EQ(memory.firstUnwritten(left).kind, UnwrittenByte::Never);
+  EXPECT_EQ(memory.unwritten(left).kind, UnwrittenBytes::Never);
   memory.noteWrite(left);
   EXPECT_TRUE(memory.isWritten(left));
   EXPECT_FALSE(memory.isWritten(whole));
   memory.noteWrite(corner);
 
-  const UnwrittenByte first = memory.firstUnwritten(whole);
+  const UnwrittenBytes why = memory.unwritten(whole);
 
-  EXPECT_EQ(first.kind, UnwrittenByte::Partly);
-  EXPECT_EQ(first.partition, 0u);
-  EXPECT_EQ(first.byte, 20);
+  EXPECT_EQ(why.kind, UnwrittenBytes::Partly);
+  EXPECT_EQ(why.bytes.rectangles(), (Rectangles{{0, 64, 20, 4, 0, 1}}));
+  EXPECT_EQ(why.asked, 2400);
   EXPECT_TRUE(memory.isWritten(corner));
   memory.noteWrite(layout.place(b.at(x, 0, 64, 5, {{1, 1}})));
   EXPECT_TRUE(memory.isWritten(whole));
@@ -123,7 +123,7 @@ TEST(Storage, OneByteOfAnElementIsNotEnough) {
   EXPECT_TRUE(memory.isWritten(layout.place(b.at(x, 0, 2, 0, {{1, 3}}))));
   const Place last = layout.place(b.at(x, 0, 2, 3, {{1, 1}}));
   EXPECT_FALSE(memory.isWritten(last));
-  EXPECT_EQ(memory.firstUnwritten(last).byte, 15);
+  EXPECT_EQ(memory.unwritten(last).bytes.rectangles(), (Rectangles{{0, 2, 15, 1, 0, 1}}));
 }
 
 TEST(Storage, TheFirstWriteTakesOverlappingBytesFromTheirOldTensor) {
@@ -143,10 +143,11 @@ TEST(Storage, TheFirstWriteTakesOverlappingBytesFromTheirOldTensor) {
 
   EXPECT_TRUE(memory.isWritten(wholeC));
   EXPECT_FALSE(memory.isWritten(partA)) << "a tensor is lost as a whole";
-  const UnwrittenByte lost = memory.firstUnwritten(partA);
-  EXPECT_EQ(lost.kind, UnwrittenByte::Overwritten);
+  const UnwrittenBytes lost = memory.unwritten(partA);
+  EXPECT_EQ(lost.kind, UnwrittenBytes::Overwritten);
   EXPECT_EQ(lost.other, c);
-  EXPECT_EQ(partitionOf(lost), 0u);
+  EXPECT_TRUE(lost.bytes.empty()) << "but these bytes are where they were";
+  EXPECT_EQ(memory.unwritten(wholeA).bytes.rectangles(), (Rectangles{{64, 64, 4064, 32, 0, 1}}));
   memory.noteWrite(partA);
   EXPECT_TRUE(memory.isWritten(partA));
   EXPECT_FALSE(memory.isWritten(wholeA)) << "its old bytes do not come back";

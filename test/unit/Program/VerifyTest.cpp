@@ -316,6 +316,14 @@ TEST(Verify, OrderWithoutSemaphores) {
 }
 
 TEST(Verify, Operands) {
+  // 't' is this whole tile of 512 float32; 'range' is what the access asks for.
+  const auto outside = [](std::string rule, std::string range) {
+    return "[" + rule +
+           "] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy' | note: 'src' "
+           "asks "
+           "for sbuf partitions " +
+           range + "; 't' is partitions 0-127, bytes 0 to 2047 | note: 't' was declared here";
+  };
   auto source = [](const std::function<void(isa::Access &)> &change) {
     return afterRecord(Engine::Vector, 0, [&](Record &r) { change(r.inst.operands[1]); });
   };
@@ -328,13 +336,13 @@ TEST(Verify, Operands) {
   EXPECT_EQ(source([](isa::Access &a) { a.tensor = 0; }),
             "[B-06] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
   EXPECT_EQ(source([](isa::Access &a) { a.offset = 1; }),
-            "[V-11] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+            outside("V-11", "0-127, bytes 4 to 2051"));
   EXPECT_EQ(source([](isa::Access &a) { a.offset = -1; }),
-            "[V-11] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+            outside("V-11", "0-127, bytes -4 to 2043"));
   EXPECT_EQ(source([](isa::Access &a) { a.offset = INT64_MAX; }),
-            "[V-11] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+            outside("V-11", "0-127, bytes 9223372036854775807 to 9223372036854775807"));
   EXPECT_EQ(source([](isa::Access &a) { a.step[0] = INT64_MIN; }),
-            "[V-11] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+            outside("V-11", "0-127, bytes -9223372036854775808 to 3"));
   EXPECT_EQ(source([](isa::Access &a) { a.num[0] = INT64_MAX; }),
             "[X-06] operand 'src' counts more than 17179869184 elements | copy.cpp:35 | note: "
             "record 0 of the vector stream, 'tensor_copy'");
@@ -349,9 +357,9 @@ TEST(Verify, Operands) {
             "[X-06] operand 'src' counts more than 17179869184 elements | copy.cpp:35 | note: "
             "record 0 of the vector stream, 'tensor_copy'");
   EXPECT_EQ(source([](isa::Access &a) { a.rowStep = 1; }),
-            "[V-11] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+            outside("V-11", "0-127, bytes 0 to 2555"));
   EXPECT_EQ(source([](isa::Access &a) { a.partitionStart = 1; }),
-            "[V-01] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+            outside("V-01", "1-128, bytes 0 to 2047"));
   EXPECT_EQ(source([](isa::Access &a) { a.partitionCount = UINT32_MAX; }),
             "[X-06] operand 'src' counts more than 17179869184 elements | copy.cpp:35 | note: "
             "record 0 of the vector stream, 'tensor_copy'");
@@ -371,7 +379,7 @@ TEST(Verify, Operands) {
               a.dtype = isa::DType::BFloat16;
               a.offset = 513;
             }),
-            "[V-11] | copy.cpp:35 | note: record 0 of the vector stream, 'tensor_copy'");
+            outside("V-11", "0-127, bytes 1026 to 2049"));
 }
 
 TEST(Verify, HbmAccesses) {
@@ -382,9 +390,12 @@ TEST(Verify, HbmAccesses) {
             "[X-06] src 'x' is in HBM and has start partition 1 | helpers.h:7 | copy.cpp:33 | "
             "note: record 0 of the sync stream, 'dma_copy'");
   EXPECT_EQ(source([](isa::Access &a) { a.rowStep = 513; }),
-            "[V-11] | helpers.h:7 | copy.cpp:33 | note: record 0 of the sync stream, 'dma_copy'");
+            "[V-11] | helpers.h:7 | copy.cpp:33 | note: record 0 of the sync stream, 'dma_copy' | "
+            "note: 'src' asks for hbm bytes 0 to 262651; 'x' is bytes 0 to 262143");
   EXPECT_EQ(source([](isa::Access &a) { a.rowStep = INT64_MIN; }),
-            "[V-11] | helpers.h:7 | copy.cpp:33 | note: record 0 of the sync stream, 'dma_copy'");
+            "[V-11] | helpers.h:7 | copy.cpp:33 | note: record 0 of the sync stream, 'dma_copy' | "
+            "note: 'src' asks for hbm bytes -9223372036854775808 to 2047; 'x' is bytes 0 to "
+            "262143");
   EXPECT_EQ(source([](isa::Access &a) { a.partitionCount = 127; }),
             "[S-09] | helpers.h:7 | copy.cpp:33 | note: record 0 of the sync stream, 'dma_copy'");
   EXPECT_EQ(source([](isa::Access &a) {
@@ -556,20 +567,23 @@ TEST(Verify, AccessesOfEveryIteration) {
   auto source = [](std::array<int64_t, 4> steps) {
     return afterLoops(Engine::Sync, 2, [=](Record &r) { r.inst.operands[1].loopStep = steps; });
   };
-  const std::string outside = "[V-11] | loops.cpp:7 | note: record 2 of the sync stream, "
-                              "'dma_copy'";
+  const auto outside = [](int64_t first, int64_t last) {
+    return "[V-11] | loops.cpp:7 | note: record 2 of the sync stream, 'dma_copy' | note: 'src' "
+           "asks for hbm bytes " +
+           std::to_string(first) + " to " + std::to_string(last) + "; 'x' is bytes 0 to 49151";
+  };
   // 192 rows of 64; the access takes 32 of them, and moves 1 and 2 times.
   EXPECT_EQ(source({64 * 160}), "accepted");
-  EXPECT_EQ(source({64 * 160 + 1}), outside);
+  EXPECT_EQ(source({64 * 160 + 1}), outside(0, 49155));
   EXPECT_EQ(source({0, 64 * 80}), "accepted");
-  EXPECT_EQ(source({0, 64 * 80 + 1}), outside);
+  EXPECT_EQ(source({0, 64 * 80 + 1}), outside(0, 49159));
   EXPECT_EQ(source({64 * 80, 64 * 40}), "accepted");
-  EXPECT_EQ(source({64 * 80 + 1, 64 * 40}), outside);
-  EXPECT_EQ(source({-1}), outside);
-  EXPECT_EQ(source({0, -1}), outside);
-  EXPECT_EQ(source({64, -64}), outside);
-  EXPECT_EQ(source({INT64_MAX, INT64_MAX}), outside);
-  EXPECT_EQ(source({INT64_MIN, 0}), outside);
+  EXPECT_EQ(source({64 * 80 + 1, 64 * 40}), outside(0, 49155));
+  EXPECT_EQ(source({-1}), outside(-4, 8191));
+  EXPECT_EQ(source({0, -1}), outside(-8, 8191));
+  EXPECT_EQ(source({64, -64}), outside(-512, 8447));
+  EXPECT_EQ(source({INT64_MAX, INT64_MAX}), outside(0, INT64_MAX));
+  EXPECT_EQ(source({INT64_MIN, 0}), outside(INT64_MIN, 8191));
   EXPECT_EQ(source({0, 0, 1}),
             "[X-06] src 'x' moves with 3 loops, there are 2 around it | loops.cpp:7 | note: record "
             "2 of the sync stream, 'dma_copy'");

@@ -8,6 +8,7 @@
 #ifndef KILN_ISA_DIAGNOSTIC_H
 #define KILN_ISA_DIAGNOSTIC_H
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +44,17 @@ struct DiagnosticNote {
   std::string rule = {}; ///< of a note that has a rule of its own, such as "P-13"
 };
 
+/// Bytes of memory a diagnostic is about, for programs that read it: in each of `partitions`
+/// partitions `runs` runs of `bytes` bytes, whose beginnings are `step` bytes apart.
+struct DiagnosticBytes {
+  std::string what;                      ///< what they are, such as "reads", "unwritten" or "lost"
+  std::string memory;                    ///< "sbuf", "psum" or "hbm"
+  std::string tensor;                    ///< its name
+  int64_t partition = 0, partitions = 1; ///< of the memory; HBM has one
+  int64_t byte = 0;                      ///< the first, in its partition; in HBM, in the tensor
+  int64_t bytes = 0, step = 0, runs = 1; ///< step is 0 when there is one run
+};
+
 /// A message: rule id, the sentence with the offending value and the limit, the
 /// place, a way out.
 struct Diagnostic {
@@ -55,6 +67,7 @@ struct Diagnostic {
   std::string help;    ///< the smallest edit that works; may be empty
   CallChain place;
   std::vector<DiagnosticNote> notes;
+  std::vector<DiagnosticBytes> bytes = {};
 };
 
 /// Sorts by file and line of the statement, those of one line in the order they have. Diagnostics

@@ -66,6 +66,11 @@ struct Place {
 
 /// True when some byte may be touched by both (bounding boxes meet).
 bool mayOverlap(const Place &a, const Place &b);
+/// True when two tensors of one block share a byte.
+inline bool mayOverlap(const TensorPlace &a, const TensorPlace &b) {
+  return a.partition < b.partition + b.partitions && b.partition < a.partition + a.partitions &&
+         a.byte < b.byte + b.bytes && b.byte < a.byte + a.bytes;
+}
 /// True when both are the same elements in the same order.
 bool sameElements(const Place &a, const Place &b);
 /// Rows of `place` from `first` on; `rows` is their pattern

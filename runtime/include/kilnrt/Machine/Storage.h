@@ -23,6 +23,7 @@
 #ifndef KILNRT_MACHINE_STORAGE_H
 #define KILNRT_MACHINE_STORAGE_H
 
+#include "kilnrt/Machine/ByteSet.h"
 #include "kilnrt/Machine/Layout.h"
 #include "kilnrt/Machine/Poison.h"
 #include "kilnrt/Machine/Shadow.h"
@@ -37,17 +38,30 @@ enum class ShadowMode : uint8_t {
   Tensors, ///< a byte written through another tensor does not count
 };
 
-/// Why a read is not allowed.
-struct UnwrittenByte {
+/// Who wrote; a number that means something to the caller. See Storage::setAuthor.
+using Author = uint64_t;
+inline constexpr Author kNoAuthor = ~Author{0};
+
+/// Why bytes may not be read, and which.
+struct UnwrittenBytes {
   enum Kind {
     Never,      ///< nothing was ever written through the tensor
     Partly,     ///< other bytes of it were
     Overwritten ///< another tensor was written over it
   } kind = Never;
-  uint32_t partition = 0; ///< of the tensor
-  int64_t byte = 0;       ///< of the tensor's partition (on chip) or of the tensor (HBM)
-  uint32_t other = kNone; ///< Overwritten: the tensor that took the bytes
+  /// Of the tensor: those that were not written, or that the others took. None when the others took
+  /// only bytes that are not asked for.
+  ByteSet bytes;
+  int64_t asked = 0;              ///< how many bytes were asked for
+  uint32_t other = kNone;         ///< Overwritten: the first tensor that took bytes
+  Author author = kNoAuthor;      ///< Overwritten: whose write took them; Partly: the last one that
+                                  ///< wrote the tensor
+  bool wasWrittenEarlier = false; ///< in an iteration before this one: see Storage::forget
+  Author earlierAuthor = kNoAuthor; ///< who wrote it there last
 };
+
+/// The bytes that `place` touches, each once, as bytes of its tensor.
+ByteSet bytesOf(const Place &place, const Layout &layout);
 
 /// The matmul bits of an access.
 enum class CellState : uint8_t { Clear, Set, Mixed };
@@ -78,12 +92,20 @@ public:
     const TensorState &state = states[place.tensor];
     return state.full || isWrittenSlow(place);
   }
-  /// The first byte of `place` that was not, in the order of its rows and
-  /// elements. Precondition: isWritten(place) is false.
-  UnwrittenByte firstUnwritten(const Place &place) const;
-  /// The first byte of a whole tensor that was not written; nothing when all
-  /// were.
-  std::optional<UnwrittenByte> firstUnwritten(uint32_t tensor) const;
+  /// Why isWritten(place) is false. Precondition: it is.
+  UnwrittenBytes unwritten(const Place &place) const;
+  /// The bytes of a whole tensor that were not written; nothing when all were.
+  std::optional<UnwrittenBytes> unwritten(uint32_t tensor) const;
+  /// The bytes of `place` whose cells hold no sum.
+  ByteSet withoutSums(const Place &place) const;
+  /// The bytes of `place` that others took when its tensor was overwritten.
+  ByteSet taken(const Place &place) const;
+
+  /// Who makes the writes that are noted from now on.
+  void setAuthor(Author who) { author = who; }
+  /// The last who wrote the tensor since it was declared or, in a loop, since the iteration began;
+  /// kNoAuthor: nobody.
+  Author lastAuthor(uint32_t tensor) const { return states[tensor].author; }
 
   /// One byte was, through `tensor`; `partition` and `byte` count in its block.
   bool isWritten(uint32_t tensor, uint32_t partition, int64_t byte) const;
@@ -92,18 +114,17 @@ public:
 
   /// Notes a write of all bytes of `place`, before it happens.
   void noteWrite(const Place &place) {
-    activate(place);
-    ++states[place.tensor].writes;
-    if (!states[place.tensor].full)
-      setWritten(place);
+    noteMatmul(place);
     if (states[place.tensor].hasCells)
       setCells(place, CellState::Clear);
   }
   /// The same for an accumulating matmul, whose cells are set by `setCells`.
   void noteMatmul(const Place &place) {
     activate(place);
-    ++states[place.tensor].writes;
-    if (!states[place.tensor].full)
+    TensorState &state = states[place.tensor];
+    ++state.writes;
+    state.author = author;
+    if (!state.full)
       setWritten(place);
   }
   /// Notes that some writes together covered the whole tensor:
@@ -126,8 +147,9 @@ public:
   /// The tensor lost matmul sums to another one that took its bytes, and was
   /// not written since.
   bool lostSums(uint32_t tensor) const { return states[tensor].lostSums; }
-  /// The tensor that took its bytes.
+  /// The tensor that took its bytes, and whose write that was.
   uint32_t overwrittenBy(uint32_t tensor) const { return states[tensor].overwrittenBy; }
+  Author takenBy(uint32_t tensor) const { return states[tensor].takenBy; }
 
   CellState cells(const Place &place) const;
   /// `state` is Clear or Set.
@@ -154,8 +176,13 @@ private:
                                         ///< whatever the bits say
     bool lostSums = false;
     uint32_t overwrittenBy = kNone;
+    bool wasWrittenEarlier = false;
     uint32_t activations = 0;
     uint32_t writes = 0;
+    uint64_t activatedAt = 0, retiredAt = 0; ///< on the clock of activations
+    Author author = kNoAuthor;               ///< of the last write
+    Author takenBy = kNoAuthor;              ///< of the write that made overwrittenBy live
+    Author earlierAuthor = kNoAuthor;
   };
   struct AlignedDelete {
     void operator()(std::byte *data) const;
@@ -191,6 +218,11 @@ private:
   void spreadCells(uint32_t tensor);
   /// `partition` and `byte` count in the block.
   bool isByteWritten(const Block &block, uint32_t partition, int64_t byte) const;
+  /// Bytes of `asked`, in each of `partitions` partitions from `first` on, all of them of the
+  /// block, that are not written; as bytes of `tensor`.
+  ByteSet unwrittenAmong(uint32_t tensor, uint32_t first, uint32_t partitions,
+                         const std::vector<ByteInterval> &asked) const;
+  UnwrittenBytes whyUnwritten(uint32_t tensor) const;
   PartitionMask maskOf(uint32_t tensor) const;
 
   const Layout &layout;
@@ -200,6 +232,8 @@ private:
   std::vector<Block> blocks;
   std::vector<TensorState> states;
   std::vector<uint64_t> remaining;
+  Author author = kNoAuthor;
+  uint64_t clock = 0; ///< counts activations
 };
 
 } // namespace kilnrt
