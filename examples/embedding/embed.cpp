@@ -8,6 +8,7 @@
 #include "kilnrt/Executor.h"
 #include "kilnrt/HostData/ArrayText.h"
 #include "kilnrt/HostData/Npy.h"
+#include "kilnrt/Proof.h"
 
 #include <cstdio>
 #include <cstdlib>
@@ -23,10 +24,15 @@ T valueOf(kilnrt::Expected<T> expected) {
 
 int main(int argc, char **argv) {
   const auto program = valueOf(kilnrt::loadFile(argc > 1 ? argv[1] : "program.kiln"));
+  for (const kilnrt::Finding &finding : valueOf(kilnrt::prove(program)).findings)
+    valueOf<int>(finding.diagnostic); // a race or a deadlock: results would be of one order only
   const auto executable = valueOf(kilnrt::Executable::prepare(program));
   std::vector<kilnrt::HostArray> inputs;
   for (int i = 2; i < argc; ++i)
     inputs.push_back(valueOf(kilnrt::readNpyFile(argv[i])).array);
-  for (const kilnrt::HostArray &output : valueOf(executable.run(inputs)).outputs)
+  const kilnrt::RunResult result = valueOf(executable.run(inputs));
+  for (const kilnrt::DevicePrint &print : result.prints)
+    std::printf("%s %s\n", print.prefix.c_str(), kilnrt::arrayText(print.value).c_str());
+  for (const kilnrt::HostArray &output : result.outputs)
     std::puts(kilnrt::arrayText(output).c_str());
 }

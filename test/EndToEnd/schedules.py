@@ -52,6 +52,6 @@ expect_equal(
     message,
     "kiln: error: schedules program and adversarial:reverse-dma disagree on result 'y': "
     "element (0, 1) is 1 and 0\n"
-    "help: a wait is missing: run with --schedule=adversarial:reverse-dma to see this order alone\n",
+    "help: a wait is missing: run with --no-proof --schedule=adversarial:reverse-dma to see this order alone\n",
     "the message about orders that disagree",
 )

@@ -138,18 +138,26 @@ public:
   /// A finding of the proof: a run that shows it is nothing new.
   void expectFault(const Diagnostic &fault) { seen.insert(keyOf(fault)); }
 
-  bool hasFaults = false, isUnequal = false, isLimited = false, sawRace = false;
+  /// Some run ended without results: for a fault of values, at a limit, in a deadlock or at a race.
+  bool hasFaults = false, isLimited = false, isStuck = false, sawRace = false;
+  bool isUnequal = false;
+  bool isIncomplete() const { return hasFaults || isLimited || isStuck || sawRace; }
   ordered_json records = ordered_json::array();
 
 private:
   /// One fault is found in many schedules, by whichever byte comes first: its rule and the
-  /// instruction, which the first note names, tell faults apart.
+  /// instruction, which the first note names, tell faults apart. A note about the schedule does
+  /// not.
   static std::pair<std::string, std::string> keyOf(const Diagnostic &fault) {
-    return {fault.rule, fault.notes.empty() ? fault.message : fault.notes[0].message};
+    const bool namesInstruction =
+        !fault.notes.empty() && fault.notes[0].message.starts_with("instruction ");
+    return {fault.rule, namesInstruction ? fault.notes[0].message : fault.message};
   }
   void reportOnce(const Diagnostic &fault) {
-    (fault.fault == Fault::Limit ? isLimited : hasFaults) = true;
-    sawRace |= fault.rule == "X-08";
+    (fault.fault == Fault::Limit ? isLimited
+     : fault.rule == "X-01"      ? isStuck
+     : fault.rule == "X-08"      ? sawRace
+                                 : hasFaults) = true;
     if (seen.insert(keyOf(fault)).second)
       reporter.report(fault);
   }
@@ -162,7 +170,8 @@ private:
   std::set<std::pair<std::string, std::string>> seen;
 };
 
-std::vector<Verdict> proofVerdicts(const kilnrt::Proof &proof) {
+/// `isOneOrder`: the program is not synchronised.
+std::vector<Verdict> proofVerdicts(const kilnrt::Proof &proof, bool isOneOrder) {
   const auto forAll = [&](Answer answer, std::string details) -> std::string {
     switch (answer) {
     case Answer::Proven:
@@ -172,7 +181,8 @@ std::vector<Verdict> proofVerdicts(const kilnrt::Proof &proof) {
     case Answer::NotProven:
       return proof.reason;
     case Answer::NotApplicable:
-      return "";
+      return isOneOrder ? "the program is not synchronised: it runs in one order"
+                        : "not checked: -Wno-error accepts overlaps";
     }
     return "";
   };
@@ -185,6 +195,17 @@ std::vector<Verdict> proofVerdicts(const kilnrt::Proof &proof) {
                               proof.stats.instructions, proof.stats.comparisons)),
           verdict("deadlock", proof.deadlock, "every wait is reached"),
           verdict("memory", proof.memory, "no tensor is used after another took its bytes")};
+}
+
+Verdict valuesVerdict(const Runs &runs, const kilnrt::RunOptions &options) {
+  if (runs.hasFaults)
+    return {"values", "refuted", "see the messages"};
+  if (runs.isIncomplete())
+    return {"values", "not all ran", "see the messages"};
+  return {"values", "clean",
+          options.checkOverwritten
+              ? "no uninitialised, stale or outside access, no sum onto nothing"
+              : "no uninitialised or outside access, no sum onto nothing; stale ones are accepted"};
 }
 
 std::string indented(const std::string &lines) {
@@ -270,25 +291,20 @@ void check(const CheckOptions &options, Reporter &reporter, ordered_json &json) 
       runs.expectFault(finding.diagnostic);
     runs.run(schedules);
   }
-  if (isStopped(reporter))
-    return;
-
-  std::vector<Verdict> verdicts = proofVerdicts(*proof);
+  std::vector<Verdict> verdicts = proofVerdicts(*proof, !program->flags.synchronised);
+  if (isStopped(reporter)) {
+    verdicts.push_back({"schedules", "stopped", countedSchedules(schedules)});
+    return printTable(options, verdicts, reporter);
+  }
   if (plan)
     verdicts.push_back({"clocks", runs.sawRace ? "race seen" : "none seen",
                         fmt::format("vector clocks in {} schedules", schedules.size())});
-  verdicts.push_back({"values",
-                      runs.hasFaults   ? "refuted"
-                      : runs.isLimited ? "not run"
-                                       : "clean",
-                      runs.hasFaults || runs.isLimited
-                          ? "see the messages"
-                          : "no uninitialised, stale or outside access, no sum onto nothing"});
+  verdicts.push_back(valuesVerdict(runs, runOptions));
   verdicts.push_back({"schedules",
-                      runs.isUnequal                     ? "unequal bits"
-                      : runs.hasFaults || runs.isLimited ? "not equal"
-                      : schedules.size() == 1            ? "one order"
-                                                         : "equal bits",
+                      runs.isUnequal          ? "unequal bits"
+                      : runs.isIncomplete()   ? "not all ran"
+                      : schedules.size() == 1 ? "one order"
+                                              : "equal bits",
                       countedSchedules(schedules)});
   if (!proof->isProven() && proof->findings.empty())
     reporter.report(

@@ -51,7 +51,7 @@ struct RunOptions {
   uint64_t maxSteps = 0; ///< 0: the executor's default
   bool raw = false;
   int64_t printLimit = 1000; ///< elements of an nl::device_print that is shown whole
-  bool proof = true;         ///< prove the streams free of races before they run
+  bool noProof = false;      ///< run without proving the streams free of races first
   bool unchecked = false;    ///< read memory as it is, written or not
   std::string poison;        ///< bytes in hex or random:SEED; empty: the executor's default
 };

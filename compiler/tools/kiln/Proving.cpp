@@ -26,7 +26,11 @@ bool proveBeforeRun(const kilnrt::Program &program, bool judgesMemory, Reporter 
   if (!judgesMemory)
     acceptOverlaps(*proof);
   for (kilnrt::Finding &finding : proof->findings) {
-    finding.diagnostic.notes.push_back({"nothing was run; --no-proof runs it all the same", {}});
+    const bool isOverlap = finding.kind == kilnrt::Finding::Kind::Overlap;
+    finding.diagnostic.notes.push_back(
+        {isOverlap ? "nothing was run; -Wno-error=M-04 runs it and shows what the chip would"
+                   : "nothing was run; --no-proof runs it all the same",
+         {}});
     reporter.report(finding.diagnostic);
   }
   return proof->findings.empty();

@@ -39,7 +39,8 @@ kilnrt::Status compareResults(const Schedule &first, std::span<const HostArray> 
                       two, names[i], indexText(a[i], *element),
                       kilnrt::valueText(a[i], int64_t(*element)),
                       kilnrt::valueText(b[i], int64_t(*element))),
-          fmt::format("a wait is missing: run with --schedule={} to see this order alone", two));
+          fmt::format(
+              "a wait is missing: run with --no-proof --schedule={} to see this order alone", two));
     }
   return kilnrt::Status::ok();
 }

@@ -120,10 +120,10 @@ int main(int argc, char **argv) {
       ->add_option("--print-limit", run.printLimit,
                    "Elements of an nl::device_print that is shown whole; of a larger one the ends "
                    "of each dim are")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 62))
       ->capture_default_str();
   runApp->add_flag("--raw", run.raw, "Write 16-bit floats as their bits instead of as float32");
-  runApp->add_flag("!--no-proof", run.proof,
+  runApp->add_flag("--no-proof", run.noProof,
                    "Run without proving the streams free of races and deadlocks first");
   runApp->add_flag(
       "--poison{db7f}", run.poison,

@@ -94,9 +94,9 @@ bool WarningOptions::isError(std::string_view rule) const {
   if (wish && wish->error)
     return *wish->error;
   const isa::RuleText *text = isa::findRule(rule);
-  if (text && text->isDemotable)
-    return !wish || wish->on.value_or(true); // -Wno-M-04 asks for silence, not for an error
-  return allErrors;
+  // Silence alone does not make a warning of an error: what an author does not see gives wrong
+  // numbers. -Wno-error=M-04 -Wno-M-04 is for whoever wants neither.
+  return allErrors || (text && text->isDemotable);
 }
 
 bool WarningOptions::apply(Diagnostic &diagnostic) const {
@@ -105,7 +105,7 @@ bool WarningOptions::apply(Diagnostic &diagnostic) const {
   const bool isDemotable = diagnostic.severity == Severity::Error && rule && rule->isDemotable;
   if (!isWarning && !isDemotable)
     return true;
-  if (!isOn(diagnostic.rule))
+  if (!isOn(diagnostic.rule) && !(isDemotable && isError(diagnostic.rule)))
     return false;
   diagnostic.severity = isError(diagnostic.rule) ? Severity::Error : Severity::Warning;
   return true;

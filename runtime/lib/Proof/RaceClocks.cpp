@@ -99,7 +99,7 @@ struct RaceClocks::Impl {
   void restart();
   static bool isKnown(const Clock &clock, Stamp stamp);
   const Touch &here(const Touch &touch);
-  void report(const LoggedAccess &earlier, const LoggedAccess &later);
+  void report(const LoggedAccess &one, const LoggedAccess &other);
 
   const Events &events;
   AccessLog log;
@@ -182,11 +182,13 @@ const Touch &RaceClocks::Impl::here(const Touch &touch) {
   return moved;
 }
 
-void RaceClocks::Impl::report(const LoggedAccess &earlier, const LoggedAccess &later) {
+void RaceClocks::Impl::report(const LoggedAccess &one, const LoggedAccess &other) {
   SharedBytes shared;
-  if (race ||
-      kilnrt::meet(earlier.touch->place, later.touch->place, nullptr, &shared) != Meeting::Meet)
+  if (race || kilnrt::meet(one.touch->place, other.touch->place, nullptr, &shared) != Meeting::Meet)
     return;
+  // Which came first in this run says nothing: the program says which has to.
+  const bool isReversed = events.events[one.event].order > events.events[other.event].order;
+  const LoggedAccess &earlier = isReversed ? other : one, &later = isReversed ? one : other;
   const Words words(events);
   Diagnostic d = makeError(
       Fault::Check,
@@ -196,7 +198,7 @@ void RaceClocks::Impl::report(const LoggedAccess &earlier, const LoggedAccess &l
   d.notes.push_back({kiln::text(words.name(later.event), ", ", words.mnemonic(later.event), ": ",
                                 words.bytesText(*later.touch, shared)),
                      {}});
-  d.notes.push_back({kiln::text("the other one is ", words.name(earlier.event), ", ",
+  d.notes.push_back({kiln::text("the earlier one is ", words.name(earlier.event), ", ",
                                 words.mnemonic(earlier.event)),
                      words.place(earlier.event)});
   race = std::move(d);
