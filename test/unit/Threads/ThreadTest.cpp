@@ -29,12 +29,13 @@ std::vector<Schedule> schedulesOf(unsigned thread) {
   return schedules;
 }
 
-/// Runs `executable` in all schedules of a thread; how often the result is not `expected`.
+/// Runs `executable` in all schedules of a thread, with race clocks where there is a plan for them;
+/// how often the result is not `expected`.
 unsigned wrongRuns(const Executable &executable, std::span<const HostArray> inputs,
-                   const Bits &expected, unsigned thread) {
+                   const Bits &expected, unsigned thread, const RacePlan *races = nullptr) {
   unsigned wrong = 0;
   for (const Schedule &schedule : schedulesOf(thread)) {
-    const auto result = executable.run(inputs, {.schedule = schedule});
+    const auto result = executable.run(inputs, {.schedule = schedule, .races = races});
     wrong += !result || bitsOf(result->outputs[0]) != expected;
   }
   return wrong;
@@ -111,12 +112,13 @@ TEST(Threads, OneProgramRunsTwiceAtATime) {
   Squares squares;
   const Expected<Executable> straight = Executable::prepare(pipeline.b.finish());
   const Expected<Executable> looped = Executable::prepare(squares.b.finish());
-  ASSERT_TRUE(straight && looped);
+  const Expected<RacePlan> plan = RacePlan::prepare(pipeline.b.finish());
+  ASSERT_TRUE(straight && looped && plan);
   const Bits expected = pipeline.expected();
   std::array<unsigned, 2> wrong{};
 
   onTwoThreads([&](unsigned thread) {
-    wrong[thread] += wrongRuns(*straight, pipeline.inputs, expected, thread);
+    wrong[thread] += wrongRuns(*straight, pipeline.inputs, expected, thread, &*plan);
     wrong[thread] += wrongRuns(*looped, squares.inputs, squares.expected, thread);
   });
 
