@@ -9,22 +9,13 @@ using nlohmann::ordered_json;
 /// Findings that a run reports; `kiln check` shows more.
 static constexpr size_t kFindingsOfRun = 3;
 
-void acceptOverlaps(kilnrt::Proof &proof) {
-  proof.memory = kilnrt::Answer::NotApplicable;
-  std::erase_if(proof.findings, [](const kilnrt::Finding &finding) {
-    return finding.kind == kilnrt::Finding::Kind::Overlap ||
-           finding.kind == kilnrt::Finding::Kind::Reuse;
-  });
-}
-
-bool proveBeforeRun(const kilnrt::Program &program, bool judgesMemory, Reporter &reporter) {
-  auto proof = kilnrt::prove(program, {.maxFindings = kFindingsOfRun});
+bool proveBeforeRun(const kilnrt::Program &program, bool acceptsOverlaps, Reporter &reporter) {
+  auto proof =
+      kilnrt::prove(program, {.maxFindings = kFindingsOfRun, .acceptsOverlaps = acceptsOverlaps});
   if (!proof) {
     reporter.report(proof.error());
     return false;
   }
-  if (!judgesMemory)
-    acceptOverlaps(*proof);
   for (kilnrt::Finding &finding : proof->findings) {
     const bool isOverlap = finding.kind == kilnrt::Finding::Kind::Overlap;
     finding.diagnostic.notes.push_back(

@@ -154,7 +154,7 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
   if (!schedules)
     return reporter.report(schedules.error());
   activity().begin("while proving the program");
-  if (!options.noProof && !proveBeforeRun(*program, runOptions->checkOverwritten, reporter))
+  if (!options.noProof && !proveBeforeRun(*program, !runOptions->checkOverwritten, reporter))
     return;
   activity().begin("while preparing the program");
   auto executable = kilnrt::Executable::prepare(*program);

@@ -81,8 +81,13 @@ std::string_view kindText(Finding::Kind kind);
 
 struct ProofOptions {
   size_t maxFindings = 20; ///< the proof ends with so many
-  /// Events that runs for single pairs may look at; more leave the races not proven.
+  /// Steps that single pairs of accesses may take: of comparing their patterns, and events that a
+  /// run for one pair looks at. More leave the races not proven.
   uint64_t maxWork = 2'000'000'000;
+  /// The author accepts tensors placed over each other. Bytes in order still give one result, so
+  /// memory is not judged; except in PSUM, where a tensor that takes the place of another ends its
+  /// matmul sums: that has to happen in one order.
+  bool acceptsOverlaps = false;
   /// Another thread or a signal handler may set it; the proof ends soon after, not proven.
   const std::atomic<bool> *stop = nullptr;
 };

@@ -9,6 +9,7 @@
 #include "kilnrt/Machine/Overlap.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace kilnrt;
 
@@ -113,6 +114,7 @@ public:
   }
 
   bool gaveUp() const { return visits == kMaxVisits; }
+  uint32_t steps() const { return visits; }
   int64_t first = 0, end = 0;
 
 private:
@@ -132,7 +134,7 @@ private:
 
 /// Whether they meet, with a stretch of bytes that may join those of several iterations.
 static Meeting meetSomewhere(const Place &a, const Place &b, const Motion *motion,
-                             SharedBytes *shared) {
+                             SharedBytes *shared, uint64_t *work) {
   const uint32_t firstRow = std::max(a.partition, b.partition);
   const uint32_t endRow = std::min(a.partition + a.partitions(), b.partition + b.partitions());
   if (a.block != b.block || firstRow >= endRow)
@@ -140,12 +142,20 @@ static Meeting meetSomewhere(const Place &a, const Place &b, const Motion *motio
   if (!motion && (a.endByte <= b.firstByte || b.endByte <= a.firstByte))
     return Meeting::Apart;
   const Runs x = runsOf(a, motion), y = runsOf(b, nullptr);
+  int64_t common = 0; // what divides all steps
   for (const Runs *runs : {&x, &y})
-    for (unsigned i = 0; i < runs->rank; ++i)
+    for (unsigned i = 0; i < runs->rank; ++i) {
+      common = std::gcd(common, runs->dims[i].step);
       if (areApartModulo(x, y, runs->dims[i].step))
         return Meeting::Apart;
+    }
+  if (common > 1 && areApartModulo(x, y, common))
+    return Meeting::Apart;
   Descent descent(x, y);
-  if (!descent.search(0, x.base, 0, y.base))
+  const bool isFound = descent.search(0, x.base, 0, y.base);
+  if (work)
+    *work += descent.steps();
+  if (!isFound)
     return descent.gaveUp() ? Meeting::Unknown : Meeting::Apart;
   if (shared)
     *shared = {firstRow, endRow - firstRow, descent.first, descent.end, shared->iteration};
@@ -162,7 +172,7 @@ static void findIteration(const Place &a, const Place &b, Motion motion, SharedB
     while (low < high) {
       const int64_t middle = low + (high - low) / 2;
       motion.num[l] = middle + 1;
-      if (meetSomewhere(shifted(a, distance), b, &motion, nullptr) == Meeting::Meet)
+      if (meetSomewhere(shifted(a, distance), b, &motion, nullptr, nullptr) == Meeting::Meet)
         high = middle;
       else
         low = middle + 1;
@@ -172,12 +182,13 @@ static void findIteration(const Place &a, const Place &b, Motion motion, SharedB
     distance += high * motion.step[l];
   }
   // After steps that were too intricate the iteration may be another: what is known stays.
-  if (meetSomewhere(shifted(a, distance), b, nullptr, &found) == Meeting::Meet)
+  if (meetSomewhere(shifted(a, distance), b, nullptr, &found, nullptr) == Meeting::Meet)
     shared = found;
 }
 
-Meeting kilnrt::meet(const Place &a, const Place &b, const Motion *motion, SharedBytes *shared) {
-  const Meeting meeting = meetSomewhere(a, b, motion, shared);
+Meeting kilnrt::meet(const Place &a, const Place &b, const Motion *motion, SharedBytes *shared,
+                     uint64_t *work) {
+  const Meeting meeting = meetSomewhere(a, b, motion, shared, work);
   if (meeting == Meeting::Meet && motion && shared)
     findIteration(a, b, *motion, *shared);
   return meeting;

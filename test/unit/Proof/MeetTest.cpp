@@ -209,14 +209,17 @@ TEST(Meet, IsQuickHoweverManyElements) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
-/// All bytes of one are even, of the other odd, which no single step shows: 80^4 sums of four
-/// steps each, in the same stretch of memory.
+/// Bytes 0 and 2 of every 7 of one, 1 and 3 of the other, which no step shows, nor what divides all
+/// of them: a million sums of four steps each, in the same stretch of memory.
 TEST(Meet, LeavesIntricatePairsOpen) {
   Machine m(int64_t{1} << 20);
-  const std::vector<std::pair<int64_t, int64_t>> dims = {{6, 80}, {10, 80}, {14, 80}, {22, 80}};
+  const std::vector<std::pair<int64_t, int64_t>> dims = {{2, 2}, {14, 80}, {21, 80}, {35, 80}};
 
   EXPECT_EQ(meet(m.hbm(1, 0, 0, dims), m.hbm(1, 0, 1, dims)), Meeting::Unknown);
   EXPECT_EQ(meet(m.hbm(1, 0, 0, dims), m.hbm(1, 0, 2, dims)), Meeting::Meet);
+  // Even and odd: 2 divides all steps.
+  const std::vector<std::pair<int64_t, int64_t>> even = {{6, 80}, {10, 80}, {14, 80}, {22, 80}};
+  EXPECT_EQ(meet(m.hbm(1, 0, 0, even), m.hbm(1, 0, 1, even)), Meeting::Apart);
 }
 
 //---- against sets ---------------------------------------------------------------------------===//

@@ -32,10 +32,11 @@ enum class Meeting : uint8_t {
 };
 
 /// Whether `a` and `b` share bytes in some iteration; `motion` is how `a` moves against `b`, null
-/// when they keep their distance. If they meet and `shared` is given, it becomes a stretch that they
-/// share in the first iteration they meet in, counted where the first iteration of all has `b`.
+/// when they keep their distance. If they meet and `shared` is given, it becomes a stretch that
+/// they share in the first iteration they meet in, counted where the first iteration of all has
+/// `b`. `work`, if given, grows by the steps that took; at most a few million.
 Meeting meet(const Place &a, const Place &b, const Motion *motion = nullptr,
-             SharedBytes *shared = nullptr);
+             SharedBytes *shared = nullptr, uint64_t *work = nullptr);
 
 } // namespace kilnrt
 
