@@ -2,8 +2,9 @@
 //
 //   SanitizerBench [--samples=N] [--round-robin] PROGRAM.kiln=RATIO ...
 //
-// Runs each program with all checks on and with none, turn by turn, and prints both times, their
-// ratio and the ratio that is wanted. Times are the medians of samples of the thread's own CPU
+// Runs each program with everything on, the clocks that watch a program whose races are not proven
+// absent among it, and with nothing, turn by turn, and prints both times, their ratio and the ratio
+// that is wanted. Times are the medians of samples of the thread's own CPU
 // time; a sample during which the thread was taken off its core is thrown away, as long as enough
 // others come. Memory is the peak of resident bytes of a process that does one run and nothing
 // else, once with checks and once without. `--round-robin` lets the engines take turns, which also
@@ -37,6 +38,7 @@ namespace {
 /// A program, decoded, with inputs of the right types.
 struct Prepared {
   Executable executable;
+  RacePlan races;
   std::vector<HostArray> inputs;
 };
 
@@ -70,14 +72,19 @@ Prepared prepare(const std::string &path) {
   Expected<Executable> executable = Executable::prepare(*program);
   if (!executable)
     fail(path + ": " + executable.error().message);
-  return {std::move(*executable), std::move(inputs)};
+  Expected<RacePlan> races = RacePlan::prepare(*program);
+  if (!races)
+    fail(path + ": " + races.error().message);
+  return {std::move(*executable), std::move(*races), std::move(inputs)};
 }
 
 Schedule schedule = Schedule::Program;
 
 void runOnce(const Prepared &prepared, bool isChecked) {
-  Expected<RunResult> result = prepared.executable.run(
-      prepared.inputs, {.schedule = schedule, .checkUninitialised = isChecked});
+  Expected<RunResult> result =
+      prepared.executable.run(prepared.inputs, {.schedule = schedule,
+                                                .checkUninitialised = isChecked,
+                                                .races = isChecked ? &prepared.races : nullptr});
   if (!result)
     fail(result.error().message);
 }
