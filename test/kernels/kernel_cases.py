@@ -91,7 +91,8 @@ class Case:
         tensors = [rounded(x, self.dtype) for x in self.make(np.random.default_rng(self.seed))]
         arguments = [save(kiln.scratch / f"in{i}.npy", x, self.dtype) for i, x in enumerate(tensors)]
         label = f"{self.name} {self.kernel} {self.dtype} seed {self.seed}"
-        kiln("run", kernel_path(kiln, self.kernel), *arguments, *map(str, self.scalars), "-o", "out.npy")
+        self.command = [kernel_path(kiln, self.kernel), *arguments, *map(str, self.scalars)]
+        kiln("run", *self.command, "-o", "out.npy")
         result = np.load(kiln.scratch / "out.npy")
         expect(result.dtype == (np.int8 if self.dtype == "int8" else np.float32), f"{label}: a result of {result.dtype}")
         found = result.astype(np.float64)
@@ -104,6 +105,10 @@ class Case:
         problem = self.check(found, exact, errors)
         expect(problem is None, f"{label}: {problem}")
         return kiln.scratch / "out.npy"
+
+    def check_streams(self, kiln):
+        """After `run`: proves the streams for all schedules, and runs them in every kind of schedule."""
+        kiln("check", *self.command, "--random", "1")
 
 
 def kernel_path(kiln, kernel):
