@@ -327,10 +327,7 @@ void check(const CheckOptions &options, Reporter &reporter, ordered_json &json) 
 } // namespace
 
 int checkCommand(const CheckOptions &options, Reporter &reporter) {
-  ordered_json json;
-  json["version"] = 1;
-  json["kernel"] = options.compile.kernel;
-  json["target"] = "trn2";
+  ordered_json json = startReport(options.compile);
   check(options, reporter, json);
   if (auto status = finishReport(options.json, json, reporter); !status)
     reporter.report(status.error());

@@ -159,6 +159,10 @@ std::optional<driver::CompileResult> compile(const CompileOptions &options,
   return result;
 }
 
+nlohmann::ordered_json startReport(const CompileOptions &options) {
+  return {{"version", 1}, {"kernel", options.kernel}, {"target", "trn2"}};
+}
+
 kilnrt::Status finishReport(const std::string &file, nlohmann::ordered_json &json,
                             const Reporter &reporter) {
   if (file.empty())

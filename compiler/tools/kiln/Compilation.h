@@ -38,6 +38,8 @@ std::optional<driver::CompileResult> compile(const CompileOptions &options,
                                              driver::Emit emit, const std::string &stopAfter,
                                              Reporter &reporter);
 
+/// How the report of a command begins: its version, KERNEL, the target.
+nlohmann::ordered_json startReport(const CompileOptions &options);
 /// Writes the report of a command to the file of its --json option, with how it ended and what was
 /// reported; nothing where `file` is empty.
 kilnrt::Status finishReport(const std::string &file, nlohmann::ordered_json &json,

@@ -216,10 +216,7 @@ void run(const RunOptions &options, Reporter &reporter, ordered_json &json) {
 } // namespace
 
 int runCommand(const RunOptions &options, Reporter &reporter) {
-  ordered_json json;
-  json["version"] = 1;
-  json["kernel"] = options.compile.kernel;
-  json["target"] = "trn2";
+  ordered_json json = startReport(options.compile);
   run(options, reporter, json);
   if (auto status = finishReport(options.json, json, reporter); !status)
     reporter.report(status.error());

@@ -16,8 +16,6 @@
 #include "Events.h"
 #include "Order.h"
 
-#include <functional>
-
 namespace kilnrt::proof {
 
 /// A rectangle of a block.
