@@ -11,6 +11,7 @@
 
 #include "kiln/ISA/Diagnostic.h"
 #include "kiln/ISA/Instruction.h"
+#include "kiln/Tile/Graph.h"
 
 #include <optional>
 #include <string>
@@ -72,6 +73,10 @@ struct Trace {
   std::vector<std::string> texts;        ///< what prints show in front, each once
   std::vector<Loop> loops;               ///< by beginning, outer ones first
   std::vector<ClaimedLoop> claimedLoops; ///< in the order they began
+  /// Values and what becomes of them; no nodes when the kernel has no values. Buffer i is tensor i,
+  /// locations are those of the trace, and border nodes stand in program order: their positions
+  /// never fall.
+  tile::Graph graph;
 
   CallChain chain(uint32_t location) const;
   /// Iterations of each loop around instruction `index`, outermost first.
