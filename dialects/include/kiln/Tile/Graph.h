@@ -149,7 +149,12 @@ struct Graph {
   }
 };
 
-/// Called for each broken rule: rule id, message, help.
+/// Elements of a value of this shape; nothing for a negative extent and for more than 64-bit byte
+/// counts can say.
+std::optional<int64_t> countElements(const Shape &shape);
+
+/// Called for each broken rule: rule id (empty for what no author can write: a graph whose parts do
+/// not fit each other), message, help.
 using Complain = std::function<void(std::string_view rule, std::string message, std::string help)>;
 
 /// Shape of NumPy's broadcast of `shapes`; nothing when they do not go together.
@@ -167,7 +172,7 @@ std::string_view name(Op op);
 
 /// One line of text: "%4 = binary add %1, %3 : 128x512 float32". For messages and tests.
 std::string print(const Graph &graph, NodeId id);
-/// All nodes, a line each.
+/// All buffers and nodes, a line each; what `parse` reads (kiln/Tile/Parse.h). Locations are left out.
 std::string print(const Graph &graph);
 
 } // namespace kiln::tile
