@@ -10,6 +10,7 @@
 
 #include "kiln/Conversion/NisaToStream.h"
 #include "kiln/Dialect/Nisa/Transforms/Passes.h"
+#include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Pipelines/Pipelines.h"
 #include "kiln/Transforms/Passes.h"
 
@@ -21,6 +22,7 @@ inline void registerAllPasses() {
   mlir::registerCanonicalizerPass();
   mlir::registerCSEPass();
   nisa::registerNisaPasses();
+  tile::registerTilePasses();
   registerKilnTransformsPasses();
   registerKilnNisaToStreamPasses();
   registerPipelines();

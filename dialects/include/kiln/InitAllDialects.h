@@ -9,11 +9,12 @@
 
 #include "kiln/Dialect/Nisa/IR/Nisa.h"
 #include "kiln/Dialect/Stream/IR/Stream.h"
+#include "kiln/Dialect/Tile/IR/Tile.h"
 
 namespace kiln {
 
 inline void registerAllDialects(mlir::DialectRegistry &registry) {
-  registry.insert<nisa::NisaDialect, stream::StreamDialect>();
+  registry.insert<nisa::NisaDialect, stream::StreamDialect, tile::TileDialect>();
 }
 
 } // namespace kiln

@@ -12,6 +12,8 @@
 
 #include "InstImpl.h"
 
+#include "kiln/Dialect/Nisa/IR/RealText.h"
+
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/InterleavedRange.h"
 
@@ -139,10 +141,7 @@ ParseResult instimpl::parseAccess(AsmParser &parser, isa::Access &access,
 // Field values
 //===----------------------------------------------------------------------===//
 
-/// The shortest decimal that reads back as `value` (as a float32 where `single`
-/// says so), with a point wherever MLIR's lexer needs one; the bits of a NaN
-/// other than the usual one.
-static void printReal(raw_ostream &os, double value, bool single) {
+void kiln::nisa::printReal(raw_ostream &os, double value, bool single) {
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   if (std::isnan(value)) {
     os << "nan";
@@ -187,7 +186,7 @@ static ParseResult parseNaN(AsmParser &parser, double &value) {
   return success();
 }
 
-static ParseResult parseReal(AsmParser &parser, double &value, bool single) {
+ParseResult kiln::nisa::parseReal(AsmParser &parser, double &value, bool single) {
   const llvm::fltSemantics &semantics =
       single ? llvm::APFloat::IEEEsingle() : llvm::APFloat::IEEEdouble();
   bool negative = succeeded(parser.parseOptionalMinus());
