@@ -8,6 +8,7 @@
 
 #include "kiln/Dialect/Nisa/IR/Locations.h"
 #include "kiln/Dialect/Nisa/IR/NisaInst.h"
+#include "kiln/Dialect/Tile/IR/TileNode.h"
 
 using namespace mlir;
 
@@ -46,10 +47,52 @@ nisa::AllocOp makeAlloc(OpBuilder &builder, Location loc, const trace::Tensor &t
   return alloc;
 }
 
+/// Builds the nodes of a trace's graph where they belong between its instructions.
+class ValueBuilder {
+public:
+  ValueBuilder(const tile::Graph &graph, OpBuilder &builder, const std::vector<Value> &buffers,
+               function_ref<Location(uint32_t)> locOf)
+      : graph(graph), builder(builder), buffers(buffers), locOf(locOf), values(graph.nodes.size()) {
+  }
+
+  /// Builds the nodes that stand behind `instructions` instructions at the latest. Those that touch
+  /// no memory follow the ones in front of them.
+  void buildUpTo(uint32_t instructions) {
+    for (; next < graph.nodes.size(); ++next) {
+      const tile::Node &node = graph.nodes[next];
+      const bool isBorder = node.op == tile::Op::Load || node.isEffect();
+      if (isBorder && node.position > instructions)
+        return;
+      build(node, isBorder ? buffers[node.view.buffer] : Value());
+    }
+  }
+
+private:
+  void build(const tile::Node &node, Value buffer) {
+    SmallVector<Value, 3> operands;
+    for (tile::NodeId id : node.operands)
+      operands.push_back(values[id]);
+    LocationAttr hintPlace;
+    if (node.hint.location != tile::kNone)
+      hintPlace = locOf(node.hint.location);
+    Operation *op =
+        tile::buildNode(builder, locOf(node.location), node, operands, buffer, hintPlace);
+    if (!node.isEffect())
+      values[next] = op->getResult(0);
+  }
+
+  const tile::Graph &graph;
+  OpBuilder &builder;
+  const std::vector<Value> &buffers;
+  function_ref<Location(uint32_t)> locOf;
+  std::vector<Value> values; ///< of the nodes built so far; null for effects
+  size_t next = 0;
+};
+
 } // namespace
 
 OwningOpRef<ModuleOp> traceToNisa(MLIRContext *context, const trace::Trace &trace) {
-  context->loadDialect<nisa::NisaDialect>();
+  context->loadDialect<nisa::NisaDialect, tile::TileDialect>();
   Location unknown = UnknownLoc::get(context);
   std::vector<Location> locations = makeLocations(context, trace);
   auto locOf = [&](uint32_t index) { return index == trace::kNone ? unknown : locations[index]; };
@@ -74,8 +117,10 @@ OwningOpRef<ModuleOp> traceToNisa(MLIRContext *context, const trace::Trace &trac
     else
       declare(t);
   }
+  ValueBuilder values(trace.graph, builder, buffers, locOf);
   uint32_t next = 0, open = trace::kNone; // loops
   for (uint32_t i = 0; i < trace.instructions.size(); ++i) {
+    values.buildUpTo(i);
     for (; next < trace.loops.size() && trace.loops[next].begin == i; open = next++) {
       const trace::Loop &loop = trace.loops[next];
       auto op = nisa::ForOp::create(builder, locOf(loop.location), loop.tripCount);
@@ -87,6 +132,7 @@ OwningOpRef<ModuleOp> traceToNisa(MLIRContext *context, const trace::Trace &trac
     for (; open != trace::kNone && trace.loops[open].end == i + 1; open = trace.loops[open].parent)
       builder.setInsertionPointAfter(builder.getInsertionBlock()->getParentOp());
   }
+  values.buildUpTo(uint32_t(trace.instructions.size()));
   return module;
 }
 

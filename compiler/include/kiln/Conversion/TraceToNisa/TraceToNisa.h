@@ -16,9 +16,10 @@
 namespace kiln {
 
 /// A module with one nisa.kernel: an allocation for each tensor in the trace's
-/// order, then an op for each instruction. Locations of the trace become call
-/// chains, one MLIR location each however often it is used. Loads the nisa
-/// dialect into `context`. Preconditions: indices are in range, instructions
+/// order, then an op for each instruction and each node of its graph, in program
+/// order. Locations of the trace become call
+/// chains, one MLIR location each however often it is used. Loads the dialects
+/// into `context`. Preconditions: indices are in range, instructions
 /// are not internal ones.
 mlir::OwningOpRef<mlir::ModuleOp> traceToNisa(mlir::MLIRContext *context,
                                               const trace::Trace &trace);
