@@ -142,7 +142,7 @@ _, stderr = kiln("run", "broken.cpp:f", code=1)
 expect("broken.cpp" in stderr and "error[X-03]" in stderr, stderr)
 
 # Levels: text on stdout.
-for level, word in (("nisa", "nisa.nc_matmul"), ("placed", " at("), ("scheduled", "scheduled"), ("streams", "stream.queue")):
+for level, word in (("tile", "nisa.nc_matmul"), ("nisa", "nisa.nc_matmul"), ("placed", " at("), ("scheduled", "scheduled"), ("streams", "stream.queue")):
     expect(word in kiln("compile", matmul, *inputs, f"--emit={level}")[0], f"--emit={level}")
 expect(" at(" not in kiln("compile", matmul, *inputs, "--stop-after", "kiln-resolve-engines")[0], "--stop-after")
 

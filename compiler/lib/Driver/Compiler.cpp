@@ -39,6 +39,8 @@ std::string print(ModuleOp module) {
 
 Level levelOf(Emit emit) {
   switch (emit) {
+  case Emit::Tile:
+    return Level::Tile;
   case Emit::Nisa:
     return Level::Nisa;
   case Emit::Placed:

@@ -10,6 +10,7 @@
 
 #include "kiln/Conversion/NisaToStream.h"
 #include "kiln/Dialect/Nisa/Transforms/Passes.h"
+#include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Transforms/Passes.h"
 
 #include "mlir/Pass/PassRegistry.h"
@@ -55,6 +56,9 @@ struct Step {
 const std::vector<Step> &steps() {
   using Options = const PipelineOptions &;
   static const std::vector<Step> list = {
+      //---- values ---------------------------------------------------------//
+      // What is equal is computed once, and the planner meets one form of each value.
+      {Level::Tile, "tile-simplify", [](Options) { return tile::createSimplifyPass(); }},
       //---- one form of instruction ----------------------------------------//
       // Loops first: placement and synchronisation want copies that may overlap.
       {Level::Placed, "nisa-unroll",

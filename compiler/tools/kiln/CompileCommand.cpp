@@ -10,9 +10,9 @@ namespace {
 
 std::optional<driver::Emit> parseEmit(const std::string &text) {
   static constexpr std::pair<const char *, driver::Emit> kLevels[] = {
-      {"nisa", driver::Emit::Nisa},           {"placed", driver::Emit::Placed},
-      {"scheduled", driver::Emit::Scheduled}, {"streams", driver::Emit::Streams},
-      {"program", driver::Emit::Program},
+      {"tile", driver::Emit::Tile},       {"nisa", driver::Emit::Nisa},
+      {"placed", driver::Emit::Placed},   {"scheduled", driver::Emit::Scheduled},
+      {"streams", driver::Emit::Streams}, {"program", driver::Emit::Program},
   };
   for (auto [name, level] : kLevels)
     if (text == name)
@@ -25,9 +25,9 @@ std::optional<driver::Emit> parseEmit(const std::string &text) {
 int compileCommand(const CompileToOptions &options, Reporter &reporter) {
   auto emit = parseEmit(options.emit);
   if (!emit) {
-    reporter.report(kilnrt::makeError(Fault::Usage,
-                                      fmt::format("there is no level '{}'", options.emit),
-                                      "--emit takes nisa, placed, scheduled, streams or program"));
+    reporter.report(
+        kilnrt::makeError(Fault::Usage, fmt::format("there is no level '{}'", options.emit),
+                          "--emit takes tile, nisa, placed, scheduled, streams or program"));
     return reporter.exitCode();
   }
   if (splitKernel(options.compile.kernel).isProgram()) {

@@ -156,7 +156,7 @@ int main(int argc, char **argv) {
   CLI::App *compileApp = app.add_subcommand("compile", "Compile a kernel for its arguments");
   addCompileOptions(compileApp, compile.compile);
   compileApp->add_option("-o,--output", compile.output, "File for the result ('-' for stdout)");
-  compileApp->add_option("--emit", compile.emit, "Level: nisa, placed, scheduled, streams, program")
+  compileApp->add_option("--emit", compile.emit, "Level: tile, nisa, placed, scheduled, streams, program")
       ->capture_default_str();
   compileApp->add_option("--stop-after", compile.stopAfter, "Print the IR after this pass");
   compileApp->add_flag("--memory-report{text}", compile.compile.memoryReport,

@@ -29,7 +29,7 @@ struct TensorArg {
 using Arg = std::variant<TensorArg, int64_t, double, bool, std::string>;
 
 /// Levels a compilation can stop at and print.
-enum class Emit { Nisa, Placed, Scheduled, Streams, Program };
+enum class Emit { Tile, Nisa, Placed, Scheduled, Streams, Program };
 
 /// Whether a report is made, and in which form.
 enum class ReportForm { None, Text, Json };

@@ -18,7 +18,7 @@ struct PipelineOptions {
 };
 
 /// How far to go; each level includes the ones before it.
-enum class Level { Nisa, Placed, Scheduled, Streams };
+enum class Level { Tile, Nisa, Placed, Scheduled, Streams };
 
 /// Adds the passes from traced instructions to `level`.
 void buildPipeline(mlir::OpPassManager &manager, Level level, const PipelineOptions &options);
