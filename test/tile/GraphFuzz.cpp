@@ -4,7 +4,7 @@
 //        graph-fuzz --show SEED
 //        graph-fuzz --check FILE
 //
-// Each graph is either right in every step (Road.h) or refused with a rule. Of a wrong one the
+// Each graph is either right in every step (CheckGraph.h) or refused with a rule. Of a wrong one the
 // seed, what is wrong and the smallest graph that shares it are printed, and with --out a lit test
 // is written, which runs --check. Graphs are checked in processes of their own, so a crash is one
 // more way to be wrong.
@@ -12,7 +12,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "RandomGraph.h"
-#include "Road.h"
+#include "CheckGraph.h"
 #include "ShrinkGraph.h"
 #include "kiln/ISA/Text.h"
 #include "kiln/Tile/Parse.h"

@@ -1,6 +1,6 @@
-//===- Road.cpp - graphs through the compiler and the executor --------------------------------===//
+//===- CheckGraph.cpp - graphs through the compiler and the executor --------------------------===//
 
-#include "Road.h"
+#include "CheckGraph.h"
 
 #include "kiln/Conversion/TileGraph.h"
 #include "kiln/Conversion/TraceToNisa/TraceToNisa.h"

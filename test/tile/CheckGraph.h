@@ -1,7 +1,7 @@
-//===- Road.h - graphs through the compiler and the executor ----------------------------------===//
+//===- CheckGraph.h - graphs through the compiler and the executor ----------------------------===//
 
-#ifndef KILN_TEST_TILE_ROAD_H
-#define KILN_TEST_TILE_ROAD_H
+#ifndef KILN_TEST_TILE_CHECKGRAPH_H
+#define KILN_TEST_TILE_CHECKGRAPH_H
 
 #include "kiln/Tile/Interpreter.h"
 
@@ -26,4 +26,4 @@ std::string printAsKernel(const Graph &graph);
 
 } // namespace kiln::tile::test
 
-#endif // KILN_TEST_TILE_ROAD_H
+#endif // KILN_TEST_TILE_CHECKGRAPH_H
