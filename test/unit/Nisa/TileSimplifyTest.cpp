@@ -95,7 +95,9 @@ private:
     const unsigned rank = 1 + pick(3);
     for (unsigned i = 0; i < rank; ++i)
       node.shape.push_back(1 + pick(4));
-    node.dtype = pick(2) ? isa::DType::Float32 : anyDType();
+    constexpr isa::DType kFloats[] = {isa::DType::Float32, isa::DType::BFloat16,
+                                      isa::DType::Float16};
+    node.dtype = pick(2) ? kFloats[pick(3)] : anyDType();
     node.view = whole(buffer(trace::TensorRole::Input, node.shape, node.dtype));
     keep(std::move(node));
   }
@@ -126,12 +128,14 @@ private:
     node.operands = {id};
     node.shape = trace.graph[id].shape;
     node.dtype = trace.graph[id].dtype;
-    switch (pick(12)) {
+    switch (pick(14)) {
     case 0:
       splat(node.shape);
       return;
     case 1:
     case 2:
+    case 12:
+    case 13:
       node.op = Op::Cast;
       node.dtype = pick(2) ? isa::DType::Float32 : anyDType();
       if (trace.graph[id].op == Op::Cast && pick(2)) // there and back
