@@ -1,6 +1,7 @@
 //===- Place.cpp - addresses of on-chip buffers -----------------------------------------------===//
 
 #include "kiln/Analysis/Placement.h"
+#include "kiln/Dialect/Tile/IR/TileNode.h"
 #include "kiln/Support/Diagnostics.h"
 #include "kiln/Transforms/KernelView.h"
 #include "kiln/Transforms/Passes.h"
@@ -16,6 +17,11 @@ struct Place : impl::PlacePassBase<Place> {
 
   void runOnOperation() override {
     nisa::KernelOp kernel = getOperation();
+    // Nothing behind this pass looks at values: they would be lost in silence.
+    if (tile::hasValues(kernel)) {
+      kernel.emitError("kiln-place needs a kernel without values; run kiln-plan before it");
+      return signalPassFailure();
+    }
     KernelView view = readKernel(kernel);
     analysis::PlacementOptions options;
     if (compact)

@@ -50,7 +50,7 @@ def PlacePass : Pass<"kiln-place", "::kiln::nisa::KernelOp"> {
     Writes `at (partition, byte)` on every on-chip allocation and marks the kernel `placed`. Addresses of
     the author stay. A kernel that does not fit is refused with the memory report (M-01, M-02, S-04).
 
-    Before: no loops, engines resolved. After: buffers that are live together share no byte, which an
+    Before: no values, engines resolved. After: buffers that are live together share no byte, which an
     independent check confirms before the pass returns.
 
     ```mlir
