@@ -54,8 +54,11 @@ HWY_INLINE VF mapVector(VF x) {
   if constexpr (Fn::watch == Fn::watch)
     uncertain = hn::Or(uncertain, hn::Lt(hn::Abs(hn::Sub(wide, set(Fn::watch))), set(0x1p-6)));
   VF result = narrow(y);
-  if (HWY_UNLIKELY(!hn::AllFalse(d, uncertain)))
-    result = mapExactly<Fn>(x);
+  if (HWY_UNLIKELY(!hn::AllFalse(d, uncertain))) {
+    // In the uncertain lanes only: the exact form may lose the sign of a 0 that the fast one keeps.
+    const VF isUncertain = narrow(hn::IfThenElseZero(uncertain, set(1.0)));
+    result = hn::IfThenElse(hn::Gt(isUncertain, hn::Zero(DF32())), mapExactly<Fn>(x), result);
+  }
   return keepNan(x, Fn::special(x, result));
 }
 

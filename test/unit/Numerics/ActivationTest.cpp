@@ -115,6 +115,32 @@ TEST_P(ActivationFunction, TreatsEveryElementAloneInRowsOfAnyLength) {
   }
 }
 
+TEST_P(ActivationFunction, DoesNotLookAtTheNeighbours) {
+  // Some neighbours send a whole vector down the slow road.
+  const float values[] = {floatOf(0x80000000u),
+                          0.0f,
+                          floatOf(1),
+                          floatOf(0x80000001u),
+                          HUGE_VALF,
+                          -HUGE_VALF,
+                          1.0f,
+                          -1.0f,
+                          -88.0f,
+                          88.0f,
+                          -20.0f};
+  for (const int64_t target : hostTargets()) {
+    const ForcedTarget forced(target);
+    for (float x : values)
+      for (float neighbour : values) {
+        std::vector<float> row(17, neighbour), out(row.size());
+        row[3] = x;
+        activationRow(GetParam(), row.data(), out.data(), row.size());
+        ASSERT_EQ(bitsOf(out[3]), bitsOf(applyActivation(GetParam(), x)))
+            << x << " beside " << neighbour;
+      }
+  }
+}
+
 TEST_P(ActivationFunction, GivesTheCanonicalNanForEveryNan) {
   for (uint32_t nan : {0x7FC00000u, 0xFFC00000u, 0x7F800001u, 0xFFFFFFFFu, 0x7FC12345u})
     EXPECT_EQ(bitsOf(applyActivation(GetParam(), floatOf(nan))), 0x7FC00000u);
