@@ -21,5 +21,6 @@ include "rules/Interface.td"
 include "rules/Performance.td"
 include "rules/Cplusplus.td"
 include "rules/Running.td"
+include "rules/Values.td"
 
 #endif // KILN_TABLE_RULECATALOGUE_TD

@@ -86,8 +86,9 @@ inline constexpr DType uint16 = DType::uint16;     ///< 2 bytes; predicates too
 inline constexpr DType uint32 = DType::uint32;     ///< 4 bytes; predicates too
 inline constexpr DType bool_ = DType::uint8;       ///< stored as a byte that holds 0 or 1
 
-/// Where a tensor lives.
-enum class Buffer : uint8_t { sbuf, psum, private_hbm, shared_hbm };
+/// Where a tensor lives. The result of an nl:: function on tensors is a value, which lives nowhere
+/// until the compiler gives it a place (nl/math.h).
+enum class Buffer : uint8_t { sbuf, psum, private_hbm, shared_hbm, value };
 inline constexpr Buffer sbuf = Buffer::sbuf; ///< on chip: what engines read and write
 inline constexpr Buffer psum = Buffer::psum; ///< on chip: what matmuls write, in banks
 inline constexpr Buffer private_hbm = Buffer::private_hbm; ///< device memory of one program
@@ -97,7 +98,8 @@ inline constexpr Buffer shared_hbm = Buffer::shared_hbm;   ///< device memory; r
 constexpr bool is_sbuf(Buffer b) { return b == Buffer::sbuf; }
 constexpr bool is_psum(Buffer b) { return b == Buffer::psum; }
 constexpr bool is_on_chip(Buffer b) { return is_sbuf(b) || is_psum(b); }
-constexpr bool is_hbm(Buffer b) { return !is_on_chip(b); }
+constexpr bool is_value(Buffer b) { return b == Buffer::value; }
+constexpr bool is_hbm(Buffer b) { return !is_on_chip(b) && !is_value(b); }
 
 //---- numbers and shapes -------------------------------------------------===//
 
@@ -404,7 +406,7 @@ struct IndexList {
 /// What a handle holds: which tensor of which trace, and the view. Plain data, shared with libkiln.
 struct View {
   uint32_t trace = 0;  ///< number of the trace; 0: no tensor
-  uint32_t tensor = 0; ///< index of the storage in the trace
+  uint32_t tensor = 0; ///< index of the storage in the trace; of a value, its node
   DType dtype = DType::float32;
   Buffer buffer = Buffer::sbuf;
   uint8_t rank = 0;
@@ -440,6 +442,9 @@ struct ApOptions {
 ///
 /// Everything but the elements is known while the kernel is traced. Elements are not: a tile cannot
 /// be asked in an `if`.
+///
+/// The handle of a value (nl/math.h) names no memory. Its view methods make further values, and
+/// those that say how bytes lie, `view` and `ap`, it does not have (T-04).
 class Tensor {
 public:
   Tensor() = default;
@@ -575,18 +580,10 @@ public:
     requires std::is_same_v<T, bool>
   explicit operator T() const {
     static_assert(detail::never<T>,
-                  "[C-01] a tile has no value while the kernel is traced (compare its elements "
-                  "with nisa::tensor_scalar or nisa::tensor_tensor: that gives a tile of 1 and 0)");
+                  "[C-01] a tile has no value while the kernel is traced (nl::where chooses "
+                  "element by element; on tiles compare with nisa::tensor_scalar or "
+                  "nisa::tensor_tensor, which give 1 and 0)");
     return false;
-  }
-  /// C-02: `int n = tile`.
-  template <class T>
-    requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
-  operator T() const {
-    static_assert(detail::never<T>,
-                  "[C-02] an element of a tile is no number while the kernel is traced (use a "
-                  "number of the host, such as an int parameter of the kernel)");
-    return 0;
   }
   /// H-04: `t(_, s) = x` would only rebind a temporary handle.
   template <class T>
@@ -621,31 +618,25 @@ private:
   detail::View view_{};
 };
 
-// C-02: `tile + 1`, `a * b`, `tile > 0`, `tile += x`.
-#define NL_NO_OPERATOR(op)                                                                         \
+// C-02: `tile += x`, `tile % 2`. Arithmetic and comparisons make values: see nl/math.h. (A number
+// made of a tile, `int n = tile`, is C-02 too; Kiln tells it from the host compiler's own words.)
+#define NL_NO_OPERATOR(op, text)                                                                   \
   template <class A, class B>                                                                      \
     requires(detail::Handle<A> || detail::Handle<B>)                                               \
   Tensor operator op(A &&, B &&) {                                                                 \
-    static_assert(detail::never<A, B>,                                                             \
-                  "[C-02] a tile is no number while the kernel is traced (compute with its "       \
-                  "elements by nisa::tensor_tensor and nisa::tensor_scalar)");                     \
+    static_assert(detail::never<A, B>, text);                                                      \
     return {};                                                                                     \
   }
-NL_NO_OPERATOR(+)
-NL_NO_OPERATOR(-)
-NL_NO_OPERATOR(*)
-NL_NO_OPERATOR(/)
-NL_NO_OPERATOR(%)
-NL_NO_OPERATOR(<)
-NL_NO_OPERATOR(>)
-NL_NO_OPERATOR(<=)
-NL_NO_OPERATOR(>=)
-NL_NO_OPERATOR(==)
-NL_NO_OPERATOR(!=)
-NL_NO_OPERATOR(+=)
-NL_NO_OPERATOR(-=)
-NL_NO_OPERATOR(*=)
-NL_NO_OPERATOR(/=)
+#define NL_NOT_IN_PLACE                                                                            \
+  "[C-02] a tensor is not changed in place by an operator (write x = x + y for a new value, or "   \
+  "nisa::tensor_tensor with dst = x)"
+NL_NO_OPERATOR(+=, NL_NOT_IN_PLACE)
+NL_NO_OPERATOR(-=, NL_NOT_IN_PLACE)
+NL_NO_OPERATOR(*=, NL_NOT_IN_PLACE)
+NL_NO_OPERATOR(/=, NL_NOT_IN_PLACE)
+NL_NO_OPERATOR(%, "[C-02] elements have no remainder: no instruction computes it (subtract "
+                  "multiples)")
+#undef NL_NOT_IN_PLACE
 #undef NL_NO_OPERATOR
 
 //---- declarations -------------------------------------------------------===//

@@ -27,12 +27,48 @@ namespace nl {
 
 //---- operators ----------------------------------------------------------===//
 
+/// An operand of a function of whole tensors (nl/math.h): a value, a tensor in memory, of which the
+/// function takes a snapshot, or a number.
+struct Term {
+  Tensor tensor{};
+  double number = 0;
+  bool isNumber = false;
+  bool isInteger = false; ///< the number was written as a whole number
+  SrcLoc loc; ///< where the operand was written; operators, which take no place, are found there
+  Term(const Tensor &t, SrcLoc place = SrcLoc::current()) : tensor(t), loc(place) {}
+  template <class T>
+    requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>)
+  Term(T v, SrcLoc place = SrcLoc::current())
+      : number(static_cast<double>(v)), isNumber(true), isInteger(std::is_integral_v<T>),
+        loc(place) {}
+  template <std::same_as<Index> T>
+  Term(const T &) {
+    static_assert(detail::never<T>, "[C-02] the index of nl::affine_for has no value while the "
+                                    "kernel is traced (nl::iota gives the indices of elements)");
+  }
+};
+
+/// Options of functions of whole tensors.
+struct MathOptions {
+  std::optional<DType> dtype = {}; ///< of the result, rounded once; float32 when absent
+};
+
 /// An operator: of the ALUs (`op`, `op0`, `op1`, `reduce_op`), a function of the Scalar Engine
 /// (`op` of nisa::activation), or both. A default-constructed one is Python's None.
+///
+/// Called, it is the function of whole tensors: `nl::exp(x)`, `nl::add(x, y, {.dtype = ...})`. It
+/// computes in float32, element by element, with NumPy's broadcasting. Checks T-01, D-08.
 struct Op {
   const char *name = nullptr;
   int16_t alu = -1;      ///< number in the table of ALU operators; -1: none
   int16_t function = -1; ///< number in the table of Scalar Engine functions; -1: none
+
+  /// Of one operand: functions, and the ALU's nl::invert.
+  Tensor operator()(const Term &x, const MathOptions &options = {},
+                    SrcLoc loc = SrcLoc::current()) const;
+  /// Of two operands: ALU operators.
+  Tensor operator()(const Term &x, const Term &y, const MathOptions &options = {},
+                    SrcLoc loc = SrcLoc::current()) const;
 };
 
 namespace detail {

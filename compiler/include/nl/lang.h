@@ -8,7 +8,7 @@
 #ifndef NL_LANG_H
 #define NL_LANG_H
 
-#include "nl/isa.h"
+#include "nl/math.h"
 
 namespace nl {
 
@@ -17,8 +17,9 @@ namespace nl {
 /// converted. Checks B-06, P-01.
 Tensor load(const Tensor &src, std::optional<DType> dtype = {}, SrcLoc loc = SrcLoc::current());
 
-/// Writes the SBUF tile `value` to `dst`, a tensor or view in HBM with as many elements.
-/// Checks B-04, B-06, S-09.
+/// Writes the SBUF tile `value` to `dst`, a tensor or view in HBM with as many elements. A value
+/// (nl/math.h) of any size may be stored, to HBM or to a tile; it is rounded to dst's dtype.
+/// Checks B-04, B-06, S-09, T-04.
 void store(const Tensor &dst, const Tensor &value, SrcLoc loc = SrcLoc::current());
 
 /// A tile filled with `value`. Checks what ndarray and memset check.
@@ -38,10 +39,11 @@ inline Tensor ones(const Shape &shape, DType dtype, Buffer buffer = sbuf,
                    const NdarrayOptions &options = {}, SrcLoc loc = SrcLoc::current()) {
   return full(shape, 1, dtype, buffer, options, loc);
 }
-/// An unwritten tensor of `like`'s shape, dtype and buffer.
+/// An unwritten tensor of `like`'s shape, dtype and buffer (SBUF for a value, which has none).
 inline Tensor empty_like(const Tensor &like, const NdarrayOptions &options = {},
                          SrcLoc loc = SrcLoc::current()) {
-  return ndarray(like.shape(), like.dtype(), like.buffer(), options, loc);
+  return ndarray(like.shape(), like.dtype(), is_value(like.buffer()) ? sbuf : like.buffer(),
+                 options, loc);
 }
 
 /// Shows the elements of `tensor`, a tensor or view in any memory, when the program runs: `kiln

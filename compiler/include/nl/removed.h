@@ -41,7 +41,7 @@ NL_REMOVED(fmod, "[K-11] nl::fmod has no instruction (subtract multiples with ni
 
 namespace detail {
 
-/// K-11: division has no instruction, as an operator or as a function.
+/// K-11: division has no instruction; x / y multiplies by the reciprocal.
 struct Division {
   template <class T>
     requires std::is_same_v<T, Op>
@@ -54,20 +54,6 @@ struct Division {
   void operator()(A &&...) const {
     static_assert(never<A...>, "[K-11] nl::divide has no instruction (multiply by the result of "
                                "nisa::reciprocal)");
-  }
-};
-
-/// D-16: nl::max and nl::min reduce a tile; they are no operators.
-template <bool Max>
-struct Reduction {
-  template <class T>
-    requires std::is_same_v<T, Op>
-  operator T() const {
-    static_assert(never<T> || !Max, "[D-16] nl::max reduces a tile and is no operator (the "
-                                    "element-wise operator is nl::maximum)");
-    static_assert(never<T> || Max, "[D-16] nl::min reduces a tile and is no operator (the "
-                                   "element-wise operator is nl::minimum)");
-    return {};
   }
 };
 
@@ -88,8 +74,6 @@ struct Magnitude {
 } // namespace detail
 
 inline constexpr detail::Division divide{};
-inline constexpr detail::Reduction<true> max{};
-inline constexpr detail::Reduction<false> min{};
 inline constexpr detail::Magnitude<true> abs_max{};
 inline constexpr detail::Magnitude<false> abs_min{};
 

@@ -68,6 +68,12 @@ Tensor ndarray(const Shape &shape, DType dtype, Buffer buffer, const NdarrayOpti
   }
   Place place = state->capture(loc);
   state->countStatement();
+  if (is_value(buffer)) {
+    state->log.report({"T-04", "nl::ndarray declares memory, and a value is not memory",
+                       "choose nl::sbuf, nl::psum, nl::hbm or nl::shared_hbm"},
+                      place);
+    return poisoned(shape, dtype, sbuf);
+  }
   // The shape keeps five extents; checkTensor is to see how many were written.
   std::vector<int64_t> extents(shape.begin(), shape.end());
   extents.resize(shape.size(), 1);

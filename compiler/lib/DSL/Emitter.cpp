@@ -12,7 +12,7 @@ static std::string functionOf(const isa::InstDesc &desc) {
 }
 
 Emitter::Emitter(const Row &row, const nl::SrcLoc &loc)
-    : row(row), state(TraceState::current()), inst(row.blank) {
+    : row(row), state(TraceState::current()), loc(loc), inst(row.blank) {
   if (state)
     place = state->capture(loc);
   else
@@ -103,6 +103,15 @@ bool Emitter::admit(unsigned index, const nl::Tensor &tensor) {
           "declare tensors inside the kernel function");
     return false;
   }
+  if (nl::is_value(view.buffer)) {
+    if (!desc.isOutput)
+      return true;
+    fault("T-04",
+          text(desc.name, " of ", functionOf(row.desc), " is ", state->describe(view),
+               ", and a value is not memory"),
+          "write to a tile declared with nl::ndarray; nl:: functions make new values");
+    return false;
+  }
   const TensorRecord &record = state->tensors[view.tensor];
   if (!state->isInside(record.loopNumber)) {
     fault("C-05",
@@ -124,16 +133,30 @@ bool Emitter::admit(unsigned index, const nl::Tensor &tensor) {
   return true;
 }
 
+std::optional<nl::Tensor> Emitter::inMemory(unsigned index, const nl::Tensor &tensor) {
+  if (!admit(index, tensor))
+    return std::nullopt;
+  if (!nl::is_value(tensor.buffer()))
+    return tensor;
+  nl::Tensor tile = state->materialize(
+      tensor, text(row.desc.operands[index].name, " of ", functionOf(row.desc)), loc);
+  if (!tile.raw().poison)
+    return tile;
+  broken = true;
+  return std::nullopt;
+}
+
 void Emitter::operand(unsigned index, const nl::Tensor &tensor, FreeDims dims) {
-  if (admit(index, tensor))
-    inst.operands[index] = foldView(tensor.raw(), tensor.raw().tensor, dims);
+  if (std::optional<nl::Tensor> memory = inMemory(index, tensor))
+    inst.operands[index] = foldView(memory->raw(), memory->raw().tensor, dims);
 }
 
 void Emitter::transferOperand(unsigned index, const nl::Tensor &tensor, const nl::Tensor &other) {
-  if (!admit(index, tensor))
+  std::optional<nl::Tensor> memory = inMemory(index, tensor);
+  if (!memory)
     return;
-  const nl::detail::View &view = tensor.raw(), &partner = other.raw();
-  bool cut = nl::is_hbm(view.buffer) && nl::is_on_chip(partner.buffer) && partner.rank != 0;
+  const nl::detail::View &view = memory->raw(), &partner = other.raw();
+  bool cut = nl::is_hbm(view.buffer) && !nl::is_hbm(partner.buffer) && partner.rank != 0;
   inst.operands[index] = cut ? foldRows(view, view.tensor, partner.shape[0])
                              : foldView(view, view.tensor, FreeDims::Merge);
 }

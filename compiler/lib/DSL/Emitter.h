@@ -65,10 +65,14 @@ public:
 
 private:
   bool admit(unsigned index, const nl::Tensor &tensor);
+  /// `tensor`, or the tile that holds it for instructions when it is a value. Nothing after a
+  /// report.
+  std::optional<nl::Tensor> inMemory(unsigned index, const nl::Tensor &tensor);
   std::vector<DiagnosticLog::Note> operandNotes(int first) const;
 
   const Row &row;
   TraceState *state;
+  nl::SrcLoc loc;
   Place place = 0;
   bool broken = false;
   int subject = 100; ///< of the next fault(); operands use their own number

@@ -31,6 +31,8 @@ void TraceState::takeResult(const nl::Tensor &result, uint32_t resultNumber) {
   if (view.trace == 0)
     return fault("K-01", text("result ", resultNumber, " is an empty handle: it names no tensor"),
                  "return a tensor declared in nl::shared_hbm", false);
+  if (nl::is_value(view.buffer) && view.trace == number)
+    return takeValue(view, resultNumber);
   TensorRecord *record = find(view);
   if (!record)
     return fault("K-08", text("result ", resultNumber, " is ", describe(view)),
@@ -116,8 +118,9 @@ void TraceState::takeResults(const std::vector<nl::Tensor> &results) {
 
 //---- the finished trace -------------------------------------------------===//
 
-/// Declared tensors in the order of the finished trace: inputs, outputs, then by first use.
-std::vector<uint32_t> TraceState::useOrder() const {
+/// Declared tensors in the order of the finished trace: inputs, outputs, then by first use, those
+/// of instructions in front of those only values use.
+std::vector<uint32_t> TraceState::useOrder(const std::vector<tile::Node> &nodes) const {
   std::vector<uint32_t> order, outputs;
   std::vector<bool> listed(tensors.size(), false);
   for (uint32_t t = 0; t < tensors.size(); ++t) {
@@ -130,12 +133,19 @@ std::vector<uint32_t> TraceState::useOrder() const {
   std::sort(order.begin(), order.end(), byIndex);
   std::sort(outputs.begin(), outputs.end(), byIndex);
   order.insert(order.end(), outputs.begin(), outputs.end());
+  auto use = [&](uint32_t tensor) {
+    if (listed[tensor])
+      return;
+    listed[tensor] = true;
+    order.push_back(tensor);
+  };
   for (const Instruction &instruction : instructions)
     for (const isa::Access &access : instruction.inst.operands)
-      if (access.present() && !listed[access.tensor]) {
-        listed[access.tensor] = true;
-        order.push_back(access.tensor);
-      }
+      if (access.present())
+        use(access.tensor);
+  for (const tile::Node &node : nodes)
+    if (node.view.buffer != tile::kNone)
+      use(node.view.buffer);
   return order;
 }
 
@@ -198,14 +208,34 @@ private:
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> locations;
 };
 
+/// The tensors, as the graph of values sees them. A kernel without values has no graph.
+void describeTensors(Trace &trace) {
+  if (trace.graph.nodes.empty())
+    return;
+  for (const Tensor &tensor : trace.tensors) {
+    tile::Buffer buffer;
+    buffer.name = tensor.name;
+    buffer.memory = tensor.memory;
+    buffer.dtype = tensor.dtype;
+    buffer.role = tensor.role == TensorRole::Input    ? tile::Buffer::Role::Input
+                  : tensor.role == TensorRole::Output ? tile::Buffer::Role::Output
+                                                      : tile::Buffer::Role::Internal;
+    buffer.index = tensor.index;
+    buffer.shape = tensor.shape;
+    buffer.location = tensor.location;
+    trace.graph.buffers.push_back(std::move(buffer));
+  }
+}
+
 } // namespace
 
 Trace TraceState::finish() {
   Trace trace;
   trace.kernel = kernel.name;
   LocationList locationOf(trace, locations);
+  std::vector<tile::Node> nodes = orderedNodes();
   std::vector<uint32_t> renumbered(tensors.size(), kNone);
-  for (uint32_t t : useOrder()) {
+  for (uint32_t t : useOrder(nodes)) {
     renumbered[t] = static_cast<uint32_t>(trace.tensors.size());
     const TensorRecord &record = tensors[t];
     Tensor tensor;
@@ -238,6 +268,15 @@ Trace TraceState::finish() {
   trace.loops = std::move(loops);
   for (Loop &loop : trace.loops)
     loop.location = locationOf(loop.location);
+  for (tile::Node &node : nodes) {
+    node.location = locationOf(node.location);
+    if (node.hint.location != tile::kNone)
+      node.hint.location = locationOf(node.hint.location);
+    if (node.view.buffer != tile::kNone)
+      node.view.buffer = renumbered[node.view.buffer];
+  }
+  trace.graph.nodes = std::move(nodes);
+  describeTensors(trace);
   return trace;
 }
 

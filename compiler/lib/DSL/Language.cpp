@@ -1,6 +1,7 @@
 //===- Language.cpp - the out-of-line half of nl/lang.h and nl/util.h -------------------------===//
 
 #include "Emitter.h"
+#include "Movement.h"
 #include "kiln/ISA/Args.h"
 #include "nl/util.h"
 
@@ -22,6 +23,14 @@ Tensor load(const Tensor &src, std::optional<DType> dtype, SrcLoc loc) {
     state->report({"B-06", text("nl::load reads HBM, ", state->describe(src.raw()), " is on chip"),
                    "use the tile itself, or nisa::tensor_copy"},
                   loc);
+  if (state && src.raw().trace == state->number && is_value(src.buffer())) {
+    state->report({"T-04", text("nl::load reads memory, ", state->describe(src.raw()), " is none"),
+                   "use the value as it is: nl:: functions and inputs of nisa:: functions take it"},
+                  loc);
+    detail::View poison = src.raw();
+    poison.poison = true;
+    return Tensor(poison);
+  }
   Tensor tile = ndarray(shape, dtype.value_or(src.dtype()), sbuf, {}, loc);
   nisa::dma_copy({.dst = tile, .src = src}, loc);
   return tile;
@@ -29,6 +38,8 @@ Tensor load(const Tensor &src, std::optional<DType> dtype, SrcLoc loc) {
 
 void store(const Tensor &dst, const Tensor &value, SrcLoc loc) {
   TraceState *state = TraceState::current();
+  if (state && (is_value(dst.buffer()) || is_value(value.buffer())))
+    return kiln::trace::storeValue(dst, value, loc);
   if (state && !dst.raw().poison && dst.raw().trace != 0 && is_on_chip(dst.buffer()))
     return state->report({"B-06",
                           text("nl::store writes HBM, ", state->describe(dst.raw()), " is on chip"),

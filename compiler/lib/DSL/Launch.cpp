@@ -39,6 +39,26 @@ bool sameLoop(const Loop &a, const Loop &b) {
   return a.begin == b.begin && a.end == b.end && a.tripCount == b.tripCount;
 }
 
+bool sameHint(const tile::Hint &a, const tile::Hint &b) {
+  return a.partitionDim == b.partitionDim && a.tile == b.tile && a.buffers == b.buffers &&
+         a.in == b.in;
+}
+
+bool sameView(const tile::View &a, const tile::View &b) {
+  return a.buffer == b.buffer && a.partition == b.partition && a.offset == b.offset &&
+         a.stride == b.stride;
+}
+
+bool sameNode(const tile::Node &a, const tile::Node &b) {
+  const auto numbers = [](const tile::Node &n) {
+    return std::tie(n.op, n.operands, n.shape, n.dtype, n.fn, n.alu, n.axes, n.axis, n.keepDims,
+                    n.transposeX, n.transposeY, n.starts, n.ends, n.steps, n.position);
+  };
+  // A number by its bits, so that NaN equals itself.
+  return numbers(a) == numbers(b) && isa::bitsOf(a.number) == isa::bitsOf(b.number) &&
+         a.order == b.order && sameView(a.view, b.view) && sameHint(a.hint, b.hint);
+}
+
 Diagnostic difference(const Trace &trace, std::string what, CallChain place) {
   Diagnostic d;
   d.rule = "K-09";
@@ -73,6 +93,13 @@ std::optional<Diagnostic> compareTraces(const Trace &a, const Trace &b) {
     if (i >= a.loops.size() || i >= b.loops.size() || !sameLoop(a.loops[i], b.loops[i])) {
       const Trace &owner = i < a.loops.size() ? a : b;
       return difference(a, "another nl::affine_for here", owner.chain(owner.loops[i].location));
+    }
+  const size_t nodes = std::max(a.graph.nodes.size(), b.graph.nodes.size());
+  for (size_t i = 0; i < nodes; ++i)
+    if (i >= a.graph.nodes.size() || i >= b.graph.nodes.size() ||
+        !sameNode(a.graph.nodes[i], b.graph.nodes[i])) {
+      const Trace &owner = i < a.graph.nodes.size() ? a : b;
+      return difference(a, "another value here", owner.chain(owner.graph.nodes[i].location));
     }
   for (size_t i = 0; i < a.tensors.size(); ++i)
     if (i >= b.tensors.size() || !sameTensor(a.tensors[i], b.tensors[i]))

@@ -14,6 +14,8 @@ std::string_view nameOf(nl::Buffer buffer) {
     return "private_hbm";
   case nl::Buffer::shared_hbm:
     return "shared_hbm";
+  case nl::Buffer::value:
+    return "no memory";
   }
   return "?";
 }

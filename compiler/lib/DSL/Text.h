@@ -27,6 +27,12 @@ inline isa::Memory toIsa(nl::Buffer b) {
 /// "sbuf", "shared_hbm".
 std::string_view nameOf(nl::Buffer buffer);
 
+inline std::string tupleText(const std::vector<int64_t> &shape) {
+  return tupleText(std::span(shape));
+}
+inline std::string shapeText(const std::vector<int64_t> &shape) {
+  return shapeText(std::span(shape));
+}
 inline std::string tupleText(const nl::Shape &shape) {
   return tupleText(std::span(shape.begin(), shape.end()));
 }

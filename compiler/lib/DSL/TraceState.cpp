@@ -50,13 +50,15 @@ void rememberTrace(FinishedTrace trace) {
 /// "'w', which belongs to a finished trace of 'matmul'", as far as that is remembered.
 std::string describeForeign(const nl::detail::View &view) {
   std::string what =
-      text("a ", shapeText({view.shape, view.rank}), " ", isa::name(toIsa(view.dtype)), " tensor");
+      text("a ", shapeText({view.shape, view.rank}), " ", isa::name(toIsa(view.dtype)),
+           nl::is_value(view.buffer) ? " value" : " tensor");
   FinishedTraces &all = finishedTraces();
   std::lock_guard lock(all.mutex);
   for (const FinishedTrace &trace : all.traces) {
     if (trace.number != view.trace)
       continue;
-    if (auto name = trace.names.find(view.tensor); name != trace.names.end())
+    if (auto name = trace.names.find(view.tensor);
+        name != trace.names.end() && !nl::is_value(view.buffer))
       what = text("'", name->second, "'");
     return text(what, ", which belongs to a finished trace of '", trace.kernel, "'");
   }
@@ -206,14 +208,18 @@ bool TraceState::isInside(uint32_t loopNumber) const {
 //---- names of tensors ---------------------------------------------------===//
 
 TensorRecord *TraceState::find(const nl::detail::View &view) {
-  return view.trace == number && !view.poison && view.tensor < tensors.size()
-             ? &tensors[view.tensor]
-             : nullptr;
+  const bool isTensor = view.trace == number && !view.poison && !nl::is_value(view.buffer);
+  return isTensor && view.tensor < tensors.size() ? &tensors[view.tensor] : nullptr;
 }
 
 std::string TraceState::describe(const nl::detail::View &view) {
-  const TensorRecord *record =
-      view.trace == number && view.tensor < tensors.size() ? &tensors[view.tensor] : nullptr;
+  if (nl::is_value(view.buffer) && view.trace == number && view.tensor < values.graph.nodes.size())
+    return text("the ", shapeText({view.shape, view.rank}), " ", isa::name(toIsa(view.dtype)),
+                " value of line ", line(values.graph[view.tensor].location));
+  const TensorRecord *record = nl::is_value(view.buffer) ? nullptr
+                               : view.trace == number && view.tensor < tensors.size()
+                                   ? &tensors[view.tensor]
+                                   : nullptr;
   if (!record)
     return view.trace == 0 ? "an empty handle" : describeForeign(view);
   if (!record->name.empty())

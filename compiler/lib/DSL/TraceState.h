@@ -12,6 +12,7 @@
 #include "Text.h"
 #include "kiln/ISA/Accumulators.h"
 #include "kiln/ISA/Rules.h"
+#include "kiln/Tile/Graph.h"
 
 #include <map>
 #include <set>
@@ -49,6 +50,21 @@ struct TensorRecord {
   Place loopPlace = 0;     ///< of that loop
 
   bool onChip() const { return nl::is_on_chip(buffer); }
+};
+
+/// What the trace knows of a value beside its node.
+struct ValueRecord {
+  /// The dtype the author gave it, or the floats it was computed from agree in.
+  std::optional<isa::DType> result;
+  uint32_t effects = 0;    ///< writes by values in front of it
+  uint32_t buffer = kNone; ///< the tensor that holds it for instructions; kNone: none yet
+};
+
+/// Values in the order they were made. Views name TensorRecords, and locations hold Places.
+struct Values {
+  tile::Graph graph;
+  std::vector<ValueRecord> records; ///< one for each node
+  uint32_t effects = 0;             ///< stores and materialisations so far
 };
 
 /// A loop over nl::affine_range.
@@ -126,16 +142,22 @@ public:
 
   /// Adds a tensor without checks and returns its handle.
   nl::Tensor declare(TensorRecord record);
-  /// The record `view` names; null for an empty, poisoned or foreign handle.
+  /// The record `view` names; null for an empty, poisoned or foreign handle, and for a value.
   TensorRecord *find(const nl::detail::View &view);
-  /// "'w'", or "the 128x512 float32 tile of line 33". Of another trace: "'w', which belongs to a
-  /// finished trace of 'matmul'".
+  /// "'w'", or "the 128x512 float32 tile of line 33", "... value of line 33". Of another trace:
+  /// "'w', which belongs to a finished trace of 'matmul'".
   std::string describe(const nl::detail::View &view);
   /// The note (P-13) that explains the shape of a view in which an index chose a partition; nothing
   /// for other views.
   std::vector<DiagnosticLog::Note> partitionNote(const nl::detail::View &view, Place place) const;
   /// "this 128x512 float32 tile in sbuf", for the note at its declaration.
   std::string declaration(const TensorRecord &record) const;
+
+  /// The SBUF tile that holds `value`, a handle of this trace, for instructions to read; the same
+  /// one each time. `role` is what messages call it. Poisoned after a report (T-05, T-08).
+  nl::Tensor materialize(const nl::Tensor &value, std::string_view role, const nl::SrcLoc &loc);
+  /// Tells the graph of values of the tensors declared so far.
+  void describeBuffers();
 
   /// Begins and ends an nl::affine_for. A loop of no iterations is traced for its checks and leaves
   /// nothing behind.
@@ -166,7 +188,8 @@ public:
   std::map<std::string, uint32_t, std::less<>> names; ///< the author's names
   std::vector<Instruction> instructions;              ///< locations hold Places until finish
   isa::AccumulatorChains chains;                      ///< after the instructions so far
-  std::vector<std::string> texts;                     ///< what prints show in front
+  Values values;
+  std::vector<std::string> texts; ///< what prints show in front
   std::map<std::string, uint32_t, std::less<>> textNumbers;
   std::vector<Loop> loops;    ///< locations hold Places until finish
   std::vector<OpenLoop> open; ///< outermost first
@@ -179,10 +202,14 @@ public:
 private:
   nl::detail::View identityView(uint32_t tensor) const;
   void takeResult(const nl::Tensor &result, uint32_t number);
+  void takeValue(const nl::detail::View &result, uint32_t number);
   void checkWritten(const TensorRecord &record);
   std::vector<DiagnosticLog::Note> busiestLine();
-  std::vector<uint32_t> useOrder() const;
+  std::vector<uint32_t> useOrder(const std::vector<tile::Node> &nodes) const;
   void nameTensors(Trace &trace) const;
+  /// The nodes that matter, in the order of the finished trace, which does not depend on the order
+  /// they were made in. Operands are numbered anew, views and locations are not.
+  std::vector<tile::Node> orderedNodes() const;
 
   uint32_t lastLoop = 0;
   TraceState *outer; ///< the trace this one interrupts; normally null

@@ -1,10 +1,12 @@
 //===- Views.cpp - the methods of nl::Tensor --------------------------------------------------===//
 //
 // Each view method runs the algebra and reports its faults at the author's line; the poisoned
-// result keeps the tracing of what follows quiet.
+// result keeps the tracing of what follows quiet. Of a value, whose elements lie nowhere, the view
+// becomes an operation that moves them.
 //
 //===------------------------------------------------------------------------------------------===//
 
+#include "Movement.h"
 #include "ViewAlgebra.h"
 
 namespace nl {
@@ -12,10 +14,12 @@ namespace {
 
 using kiln::trace::TraceState;
 using kiln::trace::ViewAlgebra;
+using kiln::trace::ViewKind;
 
-/// Runs `operation` on the view of `tensor`.
+/// Runs `operation` on the view of `tensor`; `kind` is what it does to a value.
 template <class Operation>
-Tensor apply(const Tensor &tensor, const char *method, SrcLoc loc, Operation operation) {
+Tensor apply(const Tensor &tensor, const char *method, SrcLoc loc, ViewKind kind,
+             Operation operation) {
   TraceState *state = TraceState::current();
   const detail::View &view = tensor.raw();
   if (view.trace == 0 && !view.poison) {
@@ -45,61 +49,91 @@ Tensor apply(const Tensor &tensor, const char *method, SrcLoc loc, Operation ope
       kiln::trace::reportOutsideKernel(kiln::trace::text("nl::Tensor::", method), loc);
     }
   }
+  if (is_value(view.buffer) && !algebra.view.poison)
+    return kiln::trace::moveValue(tensor, algebra.view, kind, method, loc);
   return Tensor(algebra.view);
+}
+
+/// T-04 for a view of the bytes of a value, which has none.
+std::optional<Tensor> refuseBytes(const Tensor &tensor, const char *method, SrcLoc loc) {
+  TraceState *state = TraceState::current();
+  if (!is_value(tensor.buffer()) || !state)
+    return std::nullopt;
+  detail::View poison = tensor.raw();
+  poison.poison = true;
+  if (!tensor.raw().poison)
+    state->report({"T-04",
+                   kiln::trace::text(method, " of ", state->describe(tensor.raw()),
+                                     ": a value has elements, and no bytes to view"),
+                   "nl::store it to a tensor declared with nl::ndarray, and view that"},
+                  loc);
+  return Tensor(poison);
 }
 
 } // namespace
 
 Tensor Tensor::subscript(const detail::Index *indices, unsigned count, SrcLoc loc) const {
-  return apply(*this, "subscript", loc, [&](ViewAlgebra &a) {
+  return apply(*this, "subscript", loc, ViewKind::Select, [&](ViewAlgebra &a) {
     a.subscript({indices, std::min(count, detail::maxRank)}, count);
   });
 }
 
 Tensor Tensor::slice(int dim, detail::Position start, detail::Position end, int64_t step,
                      SrcLoc loc) const {
-  return apply(*this, "slice", loc,
+  return apply(*this, "slice", loc, ViewKind::Select,
                [&](ViewAlgebra &a) { a.slice(dim, Slice{start, end, step, false}); });
 }
 
 Tensor Tensor::select(int dim, detail::Position index, SrcLoc loc) const {
-  return apply(*this, "select", loc, [&](ViewAlgebra &a) { a.select(dim, index); });
+  return apply(*this, "select", loc, ViewKind::Select,
+               [&](ViewAlgebra &a) { a.select(dim, index); });
 }
 
 Tensor Tensor::permute(const Shape &order, SrcLoc loc) const {
-  return apply(*this, "permute", loc, [&](ViewAlgebra &a) { a.permute(order); });
+  if (is_value(view_.buffer) && !view_.poison && order.size() == view_.rank)
+    return transpose(*this, order, loc);
+  return apply(*this, "permute", loc, ViewKind::Regroup, [&](ViewAlgebra &a) { a.permute(order); });
 }
 
 Tensor Tensor::broadcast(int dim, int64_t size, SrcLoc loc) const {
-  return apply(*this, "broadcast", loc, [&](ViewAlgebra &a) { a.broadcast(dim, size); });
+  return apply(*this, "broadcast", loc, ViewKind::Repeat,
+               [&](ViewAlgebra &a) { a.broadcast(dim, size); });
 }
 
 Tensor Tensor::expand_dim(int dim, SrcLoc loc) const {
-  return apply(*this, "expand_dim", loc, [&](ViewAlgebra &a) { a.expandDim(dim); });
+  return apply(*this, "expand_dim", loc, ViewKind::Regroup,
+               [&](ViewAlgebra &a) { a.expandDim(dim); });
 }
 
 Tensor Tensor::squeeze_dim(int dim, SrcLoc loc) const {
-  return apply(*this, "squeeze_dim", loc, [&](ViewAlgebra &a) { a.squeezeDim(dim); });
+  return apply(*this, "squeeze_dim", loc, ViewKind::Regroup,
+               [&](ViewAlgebra &a) { a.squeezeDim(dim); });
 }
 
 Tensor Tensor::reshape_dim(int dim, const Shape &shape, SrcLoc loc) const {
-  return apply(*this, "reshape_dim", loc, [&](ViewAlgebra &a) { a.reshapeDim(dim, shape); });
+  return apply(*this, "reshape_dim", loc, ViewKind::Regroup,
+               [&](ViewAlgebra &a) { a.reshapeDim(dim, shape); });
 }
 
 Tensor Tensor::flatten_dims(int first, int last, SrcLoc loc) const {
-  return apply(*this, "flatten_dims", loc, [&](ViewAlgebra &a) { a.flattenDims(first, last); });
+  return apply(*this, "flatten_dims", loc, ViewKind::Regroup,
+               [&](ViewAlgebra &a) { a.flattenDims(first, last); });
 }
 
 Tensor Tensor::reshape(const Shape &shape, SrcLoc loc) const {
-  return apply(*this, "reshape", loc, [&](ViewAlgebra &a) { a.reshape(shape); });
+  return apply(*this, "reshape", loc, ViewKind::Regroup, [&](ViewAlgebra &a) { a.reshape(shape); });
 }
 
 Tensor Tensor::view(DType dtype, SrcLoc loc) const {
-  return apply(*this, "view", loc, [&](ViewAlgebra &a) { a.viewAs(dtype); });
+  if (std::optional<Tensor> poison = refuseBytes(*this, "view", loc))
+    return *poison;
+  return apply(*this, "view", loc, ViewKind::Regroup, [&](ViewAlgebra &a) { a.viewAs(dtype); });
 }
 
 Tensor Tensor::ap(const Pattern &pattern, const ApOptions &options, SrcLoc loc) const {
-  return apply(*this, "ap", loc, [&](ViewAlgebra &a) {
+  if (std::optional<Tensor> poison = refuseBytes(*this, "ap", loc))
+    return *poison;
+  return apply(*this, "ap", loc, ViewKind::Regroup, [&](ViewAlgebra &a) {
     TraceState *state = TraceState::current();
     const kiln::trace::TensorRecord *record = state ? state->find(view_) : nullptr;
     // A poisoned or foreign tensor has been, or will be, reported where an instruction uses it.

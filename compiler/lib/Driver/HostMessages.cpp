@@ -173,6 +173,30 @@ std::optional<Diagnostic> fromFields(std::string_view text) {
   return std::nullopt;
 }
 
+/// The last part of a type's name: "Tensor" of "const nl::Tensor".
+std::string_view lastName(std::string_view type) {
+  return type.substr(type.find_last_of(": ") + 1);
+}
+
+/// C-02: a number made of a tile. The handle has no conversion for the host compiler to call: with
+/// one, `tile + 1` could mean the sum of two numbers.
+std::optional<Diagnostic> fromConversion(std::string_view text) {
+  // g++, clang++, and both for casts.
+  for (const auto &[before, middle] : {std::pair("cannot convert '", "' to '"),
+                                       {"no viable conversion from '", "' to '"},
+                                       {"from type '", "' to type '"}}) {
+    const auto from = between(text, before, middle), to = between(text, middle, "'");
+    if (!from || !to || (lastName(*from) != "Tensor" && lastName(*from) != "InOut"))
+      continue;
+    for (std::string_view number :
+         {"int", "int64_t", "size_t", "short", "long", "char", "unsigned", "float", "double"})
+      if (lastName(*to) == number)
+        return diagnostic("C-02", "an element of a tile is no number while the kernel is traced",
+                          "use a number of the host, such as an int parameter of the kernel");
+  }
+  return std::nullopt;
+}
+
 std::optional<Diagnostic> fromLanguage(std::string_view text) {
   if (auto name = between(text, "reference to '", "' is ambiguous"))
     return diagnostic("H-02",
@@ -196,7 +220,7 @@ std::optional<Diagnostic> fromLanguage(std::string_view text) {
 }
 
 std::optional<Diagnostic> recognise(std::string_view text) {
-  for (auto *reader : {fromStaticAssert, fromMissingName, fromFields, fromLanguage})
+  for (auto *reader : {fromStaticAssert, fromMissingName, fromFields, fromConversion, fromLanguage})
     if (auto d = reader(text))
       return d;
   return std::nullopt;

@@ -79,14 +79,31 @@ void sharedInLoops(Findings &findings) {
 
 //---- outputs that end early ---------------------------------------------===//
 
-/// H-05: the last element any instruction writes, for each output.
+/// Where the writes of a tensor end.
+struct End {
+  int64_t bytes = 0; ///< written, counted from the start to the last one
+  uint32_t location = kNone;
+};
+
+/// Stores of values to outputs.
+void addStores(const trace::Trace &trace, std::vector<End> &ends) {
+  for (const tile::Node &node : trace.graph.nodes) {
+    if (node.op != tile::Op::Store || trace.tensors[node.view.buffer].role != TensorRole::Output)
+      continue;
+    int64_t last = node.view.offset;
+    for (size_t d = 0; d < node.shape.size(); ++d)
+      last += std::max<int64_t>(node.view.stride[d], 0) * (node.shape[d] - 1);
+    const int64_t bytes = (last + 1) * isa::bytesOf(trace.tensors[node.view.buffer].dtype);
+    if (End &end = ends[node.view.buffer]; bytes > end.bytes)
+      end = {bytes, node.location};
+  }
+}
+
+/// H-05: the last element anything writes, for each output.
 void unwrittenEnds(Findings &findings) {
-  struct End {
-    int64_t bytes = 0; // written, counted from the start to the last one
-    uint32_t location = kNone;
-  };
   const trace::Trace &trace = findings.trace;
   std::vector<End> ends(trace.tensors.size());
+  addStores(trace, ends);
   for (uint32_t index = 0; index < trace.instructions.size(); ++index) {
     const trace::Instruction &instruction = trace.instructions[index];
     const isa::InstDesc &desc = instruction.inst.desc();

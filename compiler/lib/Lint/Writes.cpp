@@ -1,8 +1,8 @@
 //===- Writes.cpp - reads of what nothing has written -----------------------------------------===//
 //
-// M-08 and M-10, as far as whole tensors tell: an instruction reads a tensor that no instruction
-// before it writes, or adds to an accumulator that no matmul has written. Which elements are
-// missing is the executor's to say; here the author hears of it before anything runs.
+// M-08 and M-10, as far as whole tensors tell: an instruction or a value reads a tensor that
+// nothing before it writes, or adds to an accumulator that no matmul has written. Which elements
+// are missing is the executor's to say; here the author hears of it before anything runs.
 //
 //===------------------------------------------------------------------------------------------===//
 
@@ -28,6 +28,40 @@ void readsUnwritten(Findings &findings, const trace::Instruction &instruction, u
   });
 }
 
+/// Loads and stores of values up to a place in the program.
+class ValueUses {
+public:
+  ValueUses(Findings &findings, std::vector<Written> &written)
+      : findings(findings), nodes(findings.trace.graph.nodes), written(written) {}
+
+  /// Goes on to the border nodes in front of instruction `index`.
+  void advance(size_t index) {
+    for (; next < nodes.size() && nodes[next].position <= index; ++next)
+      visit(nodes[next]);
+  }
+  void finish() { advance(SIZE_MAX); }
+
+private:
+  void visit(const tile::Node &node) {
+    const uint32_t tensor = node.view.buffer;
+    if (node.isEffect())
+      written[tensor] = std::max(written[tensor], Written::Otherwise);
+    else if (node.op == tile::Op::Load && written[tensor] == Written::Never)
+      findings.add("M-08", node.location, [&] {
+        const std::string name = findings.nameOf(tensor);
+        return Finding{text("a value is computed from ", name, ", which nothing has written"),
+                       text("write ", findings.trace.tensors[tensor].isNamed ? name : "it",
+                            " first: nl::store, dma_copy, memset or a matmul"),
+                       {{tensor}}};
+      });
+  }
+
+  Findings &findings;
+  const std::vector<tile::Node> &nodes;
+  std::vector<Written> &written;
+  size_t next = 0;
+};
+
 void addsToNothing(Findings &findings, const trace::Instruction &instruction, Written written) {
   findings.add("M-10", instruction.location, [&] {
     const uint32_t tensor = instruction.inst.operands[isa::NcMatmulArgs::dst].tensor;
@@ -49,7 +83,10 @@ void lintWrites(Findings &findings) {
   for (size_t t = 0; t < written.size(); ++t)
     if (trace.tensors[t].role == TensorRole::Input)
       written[t] = Written::Otherwise;
-  for (const trace::Instruction &instruction : trace.instructions) {
+  ValueUses values(findings, written);
+  for (size_t index = 0; index < trace.instructions.size(); ++index) {
+    values.advance(index);
+    const trace::Instruction &instruction = trace.instructions[index];
     const isa::Instruction &inst = instruction.inst;
     const isa::InstDesc &desc = inst.desc();
     const bool isMatmul = inst.opcode == isa::Opcode::NcMatmul;
@@ -67,6 +104,7 @@ void lintWrites(Findings &findings) {
         w = isMatmul ? Written::ByMatmul : std::max(w, Written::Otherwise);
       }
   }
+  values.finish();
 }
 
 } // namespace kiln::lint

@@ -117,6 +117,28 @@ TEST(TensorLint, H05OutputsThatEndEarly) {
   EXPECT_EQ(lints({500}, 500, 0), "");
 }
 
+TEST(TensorLint, H05KnowsStoresOfValues) {
+  constexpr unsigned base = __LINE__ + 1;
+  constexpr auto kernel = [](Tensor x) {
+    Tensor y = nl::ndarray({200, 7}, x.dtype(), nl::shared_hbm, {.name = "y"});
+    nl::store(y(ds(0, 150)), nl::exp(x(ds(0, 150))));
+    return y;
+  };
+  const auto args = std::vector<driver::Arg>{TensorArg{DType::Float32, {200, 7}}};
+  EXPECT_EQ(lintText(traceOf(kernel, args, {"x"}), warningFlags({}), base),
+            "+2: warning[H-05]: the writes of 'y' end here: rows 150 to 199 of 200 are never "
+            "written\n+1: note: 'y' is this 200x7 float32 tensor in shared_hbm\n"
+            "help: count tiles with nl::tiles(200, t) or nl::ceil_div: the division 200 / t drops "
+            "what is left\n");
+  constexpr auto whole = [](Tensor x) {
+    Tensor y = nl::ndarray({200, 7}, nl::bfloat16, nl::shared_hbm);
+    nl::store(y(ds(100, 100)), nl::exp(x(ds(100, 100))));
+    nl::store(y(ds(0, 100)), nl::exp(x(ds(0, 100))));
+    return y;
+  };
+  EXPECT_EQ(lintText(traceOf(whole, args, {"x"}), warningFlags({}), base), "");
+}
+
 TEST(TensorLint, M12TilesOfAllIterations) {
   constexpr unsigned base = __LINE__ + 1;
   constexpr auto body = [](InOut y) {

@@ -68,5 +68,33 @@ TEST(WriteLint, FaultsAreThoseOfAFailedCheck) {
   EXPECT_EQ(all[0].fault, Fault::Check);
 }
 
+TEST(WriteLint, M08ReadsAndWritesOfValues) {
+  constexpr unsigned base = __LINE__ + 1;
+  constexpr auto body = [](InOut y) {
+    Tensor a = nl::ndarray({128, 512}, nl::float32, nl::sbuf, {.name = "a"});
+    Tensor b = nl::ndarray({128, 512}, nl::float32, nl::sbuf, {.name = "b"});
+    nl::store(y, nl::exp(a));
+    nl::store(a, nl::exp(y));
+    nisa::tensor_copy(b, a);          // control: the store has written a
+    nisa::tensor_copy(a, nl::exp(b)); // control: so is the tile that holds a value
+    nl::store(y, a + b);              // control
+  };
+  EXPECT_EQ(lintsOf(body, {}, base),
+            "+3: error[M-08]: a value is computed from 'a', which nothing has written\n"
+            "+1: note: 'a' is this 128x512 float32 tile in sbuf\n"
+            "help: write 'a' first: nl::store, dma_copy, memset or a matmul\n");
+  // A value that is computed after the instruction writes nothing in front of it.
+  constexpr unsigned baseB = __LINE__ + 1;
+  constexpr auto bodyB = [](InOut y) {
+    Tensor a = nl::ndarray({128, 512}, nl::float32, nl::sbuf, {.name = "a"});
+    nisa::dma_copy(y, a);
+    nl::store(a, nl::exp(y));
+  };
+  EXPECT_EQ(lintsOf(bodyB, {}, baseB),
+            "+2: error[M-08]: dma_copy reads 'a', which nothing has written\n"
+            "+1: note: 'a' is this 128x512 float32 tile in sbuf\n"
+            "help: write 'a' first: dma_copy, memset or a matmul\n");
+}
+
 } // namespace
 } // namespace kiln::test
