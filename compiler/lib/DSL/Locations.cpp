@@ -57,6 +57,8 @@ bool LocationTable::isKernelCode(uintptr_t address) const {
 }
 
 __attribute__((noinline)) Place LocationTable::capture(const nl::SrcLoc &loc) {
+  if (pinned)
+    return *pinned;
   uintptr_t addresses[kMaxFrames];
   size_t count = 0;
   auto frame = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
@@ -116,6 +118,8 @@ const FileLine &LocationTable::frame(uintptr_t address) {
 }
 
 CallChain LocationTable::chain(Place place) {
+  if (pinned)
+    return {FileLine{}};
   const Entry &entry = entries[place];
   CallChain chain{{pathOf(entry.file), entry.line}};
   CallChain callers;

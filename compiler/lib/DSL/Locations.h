@@ -25,6 +25,10 @@ public:
   /// Frames from here outwards are not the kernel's. 0: frames are not looked at.
   void setInvokerFrame(uintptr_t frame) { invokerFrame = frame; }
 
+  /// From here on every statement belongs to `place`, which this table does not know: the caller's
+  /// own number.
+  void pin(Place place) { pinned = place; }
+
   /// The place of `loc`, reached through the frames that are on the stack now.
   Place capture(const nl::SrcLoc &loc);
   /// The place of `loc` alone.
@@ -51,6 +55,7 @@ private:
 
   const TraceOptions &options;
   uintptr_t invokerFrame = 0;
+  std::optional<Place> pinned;
   std::vector<Entry> entries;
   std::vector<uintptr_t> addressPool;
   std::unordered_map<uint64_t, Place> byHash;

@@ -1,0 +1,364 @@
+//===- Contraction.cpp - loops and residency of matmuls ---------------------------------------===//
+//
+// Two ways to spend SBUF. Either a block of one side stays with its whole contraction dim and the
+// other side streams past it, once for each block: the fewer blocks, the less traffic. Or, when not
+// even one tile of both sides fits with all of K, both stream along K into as many PSUM banks as
+// there are: the block is what the banks hold. All choices of both are compared by the bytes they
+// move; of equal ones, the one with longer instructions and more in flight wins.
+//
+//===------------------------------------------------------------------------------------------===//
+
+#include "Contraction.h"
+
+#include "Rows.h"
+
+#include <algorithm>
+
+namespace kiln::plan {
+
+using tile::Graph;
+using tile::Node;
+using tile::Op;
+
+namespace {
+
+constexpr int64_t kHeight = isa::machine.matmulMaxContraction;
+constexpr int64_t kStationary = isa::machine.matmulMaxStationaryFree;
+constexpr int64_t kMoving = isa::machine.matmulMaxMovingFree;
+constexpr int64_t kBanks = isa::machine.psumBanks;
+constexpr int64_t kPieceBytes = 4 * isa::machine.dmaLongRowBytes;
+constexpr int64_t kAlign = isa::machine.sbufAllocAlign;
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t aligned(int64_t bytes) { return ceilDiv(bytes, kAlign) * kAlign; }
+
+/// The load behind operand `id`, and the dtype it has in SBUF.
+std::pair<NodeId, isa::DType> loadOf(const Graph &graph, NodeId id) {
+  const isa::DType dtype = graph[id].dtype;
+  if (graph[id].op == Op::Cast)
+    id = graph[id].operands[0];
+  return {id, dtype};
+}
+
+Side sideOf(const Graph &graph, NodeId operand, bool isX, bool isTransposed, size_t rank) {
+  Side side;
+  std::tie(side.load, side.dtype) = loadOf(graph, operand);
+  const Node &load = graph[side.load];
+  const size_t own = load.shape.size();
+  const auto strideAt = [&](size_t i) { return load.shape[i] == 1 ? 0 : load.view.stride[i]; };
+  // x is [M, K], y is [K, N], unless transposed.
+  const bool isContractionLast = isX != isTransposed;
+  side.contractionStride = strideAt(isContractionLast ? own - 1 : own - 2);
+  side.sideStride = strideAt(isContractionLast ? own - 2 : own - 1);
+  for (size_t i = 0; i + 2 < rank; ++i) {
+    const bool has = i + own >= rank;
+    side.batchStride.push_back(has ? strideAt(i + own - rank) : 0);
+  }
+  return side;
+}
+
+bool operator==(const Side &a, const Side &b) {
+  return a.load == b.load && a.dtype == b.dtype && a.contractionStride == b.contractionStride &&
+         a.sideStride == b.sideStride && a.batchStride == b.batchStride;
+}
+
+uint32_t addSide(std::vector<Side> &sides, const Side &side) {
+  for (size_t i = 0; i < sides.size(); ++i)
+    if (sides[i] == side)
+      return uint32_t(i);
+  sides.push_back(side);
+  return uint32_t(sides.size() - 1);
+}
+
+/// Sets sides, products and steps for one choice of the partition dim.
+void orient(const Graph &graph, Group &group, bool stationaryIsN) {
+  ContractionPlan plan;
+  plan.stationaryIsN = stationaryIsN;
+  const Space space = makeSpace(graph, group);
+  const unsigned rank = unsigned(group.extents.size());
+  group.partition = stationaryIsN ? rank - 1 : rank - 2;
+  selectSteps(graph, space, group);
+  for (NodeId id : group.nodes) {
+    const Node &node = graph[id];
+    if (node.op != Op::Matmul)
+      continue;
+    const Side x = sideOf(graph, node.operands[0], true, node.transposeX, rank);
+    const Side y = sideOf(graph, node.operands[1], false, node.transposeY, rank);
+    Product product;
+    for (uint32_t t = 0; t < group.tiles.size(); ++t)
+      if (group.tiles[t].memory == isa::Memory::Psum && group.tiles[t].node == id)
+        product.tile = t;
+    product.stationary = addSide(plan.stationary, stationaryIsN ? y : x);
+    product.moving = addSide(plan.moving, stationaryIsN ? x : y);
+    const auto &shape = graph[node.operands[0]].shape;
+    product.contraction = shape[shape.size() - (node.transposeX ? 2 : 1)];
+    plan.products.push_back(product);
+  }
+  group.contraction = std::move(plan);
+}
+
+/// One way to run the loops, and what it costs.
+struct Choice {
+  ContractionPlan plan;
+  int64_t movingTile = 0;
+  double traffic = 0;
+  double work = 0; ///< of engines, for equal traffic: matmuls and transposing transfers
+  bool isBetterThan(const Choice &other) const {
+    // A percent of traffic is not worth a worse pipeline.
+    if (traffic < 0.99 * other.traffic || other.traffic < 0.99 * traffic)
+      return traffic < other.traffic;
+    if (work != other.work)
+      return work < other.work;
+    return plan.innerSlots > other.plan.innerSlots;
+  }
+};
+
+class Search {
+public:
+  Search(const Group &group, int64_t limit, int64_t epilogueBytes)
+      : group(group), limit(limit), epilogueBytes(epilogueBytes) {
+    for (const Product &p : group.contraction.products)
+      depth = std::max(depth, p.contraction);
+    products = int64_t(group.contraction.products.size());
+    chunks = ceilDiv(depth, kHeight);
+    batches = 1;
+    for (size_t i = 0; i + 2 < group.extents.size(); ++i)
+      batches *= group.extents[i];
+  }
+
+  std::optional<Choice> best;
+
+  void run() {
+    for (const bool outerIsStationary : {true, false})
+      staying(outerIsStationary);
+    spanned();
+  }
+
+private:
+  static int64_t bytes(const std::vector<Side> &sides) {
+    int64_t sum = 0;
+    for (const Side &side : sides)
+      sum += isa::bytesOf(side.dtype);
+    return sum;
+  }
+  static double inMemory(const Side &side, const Graph *) { return isa::bytesOf(side.dtype); }
+
+  int64_t extent(bool stationary) const {
+    return stationary ? stationaryExtent(group) : movingExtent(group);
+  }
+
+  /// Pieces of a block of `block` elements.
+  int64_t pieceChunksFor(int64_t block, int64_t element) const {
+    return std::clamp<int64_t>(kPieceBytes / std::max<int64_t>(1, block * element), 1, chunks);
+  }
+
+  double workOf(int64_t stationaryTiles, int64_t movingTile, double transposedBytes) const {
+    const double tiles = double(stationaryTiles) * double(ceilDiv(movingExtent(group), movingTile));
+    // A matmul costs its moving columns, at least the array's height of them.
+    const double last = double(std::max<int64_t>(movingTile, 64));
+    return double(products) * double(chunks) * tiles * last + transposedBytes / 1024;
+  }
+
+  double transposedBytes(bool stationary, double times) const {
+    double sum = 0;
+    const auto &sides = stationary ? group.contraction.stationary : group.contraction.moving;
+    for (const Side &side : sides)
+      if (side.contractionStride == 1 && side.sideStride != 1)
+        sum += double(depth) * double(extent(stationary)) * double(isa::bytesOf(side.dtype));
+    return sum * times;
+  }
+
+  double sideBytes(bool stationary) const {
+    const auto &sides = stationary ? group.contraction.stationary : group.contraction.moving;
+    return double(depth) * double(extent(stationary)) * double(bytes(sides)) * double(batches);
+  }
+
+  void consider(Choice choice) {
+    if (!best || choice.isBetterThan(*best))
+      best = std::move(choice);
+  }
+
+  /// A block of the outer side stays, the inner side streams.
+  void staying(bool outerIsStationary) {
+    const ContractionPlan &base = group.contraction;
+    const int64_t outerElement = bytes(outerIsStationary ? base.stationary : base.moving);
+    const int64_t innerElement = bytes(outerIsStationary ? base.moving : base.stationary);
+    const int64_t outerExtent = extent(outerIsStationary), innerExtent = extent(!outerIsStationary);
+    const int64_t unit = kStationary;
+    for (int64_t blocks = 1; blocks <= ceilDiv(outerExtent, unit); ++blocks) {
+      const int64_t outerBlock =
+          std::min(outerExtent, ceilDiv(ceilDiv(outerExtent, blocks), unit) * unit);
+      if (ceilDiv(outerExtent, outerBlock) != blocks)
+        continue;
+      for (int64_t innerBlock : {4 * kMoving, 2 * kMoving, kMoving, kMoving / 2, kStationary}) {
+        if (innerBlock > innerExtent && innerBlock != kStationary && innerBlock / 2 >= innerExtent)
+          continue;
+        Choice choice;
+        choice.plan = base;
+        choice.plan.outerIsStationary = outerIsStationary;
+        const int64_t inner = std::min(innerBlock, innerExtent);
+        choice.plan.stationaryBlock = outerIsStationary ? outerBlock : inner;
+        choice.plan.movingBlock = outerIsStationary ? inner : outerBlock;
+        const int64_t wide = std::max(outerBlock * outerElement, inner * innerElement);
+        choice.plan.pieceChunks = pieceChunksFor(1, wide);
+        const int64_t pieces = ceilDiv(chunks, choice.plan.pieceChunks);
+        const int64_t innerPiece = pieceBytes(choice.plan.pieceChunks, inner, !outerIsStationary);
+        const int64_t outerPiece = pieceBytes(choice.plan.pieceChunks, outerBlock, outerIsStationary);
+        const int64_t innerBlocks = ceilDiv(innerExtent, inner);
+        int64_t free = limit - epilogueBytes - pieces * outerPiece;
+        const int64_t most = pieces * innerBlocks;
+        const int64_t slots = std::min(most, free / std::max<int64_t>(innerPiece, 1));
+        if (free < 0 || slots < std::min(most, pieces + 1))
+          continue;
+        choice.plan.innerSlots = slots;
+        choice.plan.outerSlots = pieces;
+        free -= slots * innerPiece;
+        if (blocks > 1 && free >= outerPiece)
+          choice.plan.outerSlots += std::min(pieces, free / outerPiece);
+        const double innerBytes = sideBytes(!outerIsStationary);
+        // At each turn the blocks still in SBUF are met again.
+        const double kept = double(slots / pieces) / double(innerBlocks);
+        choice.traffic = sideBytes(outerIsStationary) + innerBytes * double(blocks) -
+                         innerBytes * double(blocks - 1) * std::min(1.0, kept);
+        choice.movingTile = std::min({kMoving, choice.plan.movingBlock});
+        choice.work = workOf(ceilDiv(stationaryExtent(group), kStationary), choice.movingTile,
+                             transposedBytes(outerIsStationary, 1) +
+                                 transposedBytes(!outerIsStationary, double(blocks)));
+        consider(choice);
+      }
+      if (best && double(blocks) > 64)
+        break;
+    }
+  }
+
+  /// Bytes of a partition of one piece of all operands of a side.
+  int64_t pieceBytes(int64_t pieceChunks, int64_t block, bool stationary) const {
+    int64_t sum = 0;
+    for (const Side &side : stationary ? group.contraction.stationary : group.contraction.moving)
+      sum += aligned(pieceChunks * block * isa::bytesOf(side.dtype));
+    return sum;
+  }
+
+  /// Both sides stream along K into a block of PSUM banks.
+  void spanned() {
+    const ContractionPlan &base = group.contraction;
+    for (int64_t rows = 1; rows <= kBanks; rows *= 2)
+      for (int64_t columns = 1; rows * columns * products <= kBanks; columns *= 2) {
+        Choice choice;
+        choice.plan = base;
+        choice.plan.isSpannedOutside = true;
+        choice.plan.stationaryBlock = std::min(rows * kStationary, stationaryExtent(group));
+        choice.plan.movingBlock = std::min(columns * kMoving, movingExtent(group));
+        const int64_t stationaryElement = bytes(base.stationary), movingElement = bytes(base.moving);
+        choice.plan.pieceChunks =
+            pieceChunksFor(1, std::max(choice.plan.stationaryBlock * stationaryElement,
+                                       choice.plan.movingBlock * movingElement));
+        const int64_t pieces = pieceBytes(choice.plan.pieceChunks, choice.plan.stationaryBlock, true) +
+                               pieceBytes(choice.plan.pieceChunks, choice.plan.movingBlock, false);
+        const int64_t slots = std::min<int64_t>(4, (limit - epilogueBytes) / pieces);
+        if (slots < 1)
+          continue;
+        choice.plan.outerSlots = choice.plan.innerSlots = slots;
+        const double stationaryBlocks =
+            double(ceilDiv(stationaryExtent(group), choice.plan.stationaryBlock));
+        const double movingBlocks = double(ceilDiv(movingExtent(group), choice.plan.movingBlock));
+        choice.traffic = sideBytes(true) * movingBlocks + sideBytes(false) * stationaryBlocks;
+        choice.movingTile = std::min(kMoving, choice.plan.movingBlock);
+        choice.work = workOf(ceilDiv(stationaryExtent(group), kStationary), choice.movingTile,
+                             transposedBytes(true, movingBlocks) +
+                                 transposedBytes(false, stationaryBlocks));
+        consider(choice);
+      }
+  }
+
+  const Group &group;
+  const int64_t limit, epilogueBytes;
+  int64_t depth = 1, chunks = 1, products = 1, batches = 1;
+};
+
+/// Frames of the epilogue for tiles of `movingTile` columns: bytes, or nothing.
+int64_t arrangeEpilogue(Group &group, int64_t movingTile, int64_t copies) {
+  group.tile.assign(group.extents.size(), 1);
+  group.tile[group.partition] = std::min(kStationary, stationaryExtent(group));
+  group.tile[movingDim(group)] = std::min(movingTile, movingExtent(group));
+  group.loops.clear();
+  for (unsigned d = 0; d + 2 < group.extents.size(); ++d)
+    group.loops.push_back(d);
+  const bool movingFirst = group.contraction.isMovingFirst;
+  group.loops.push_back(movingFirst ? movingDim(group) : group.partition);
+  group.loops.push_back(movingFirst ? group.partition : movingDim(group));
+  for (Tile &tile : group.tiles)
+    tile.level = tile.memory == isa::Memory::Psum ? unsigned(group.loops.size()) : 0;
+  arrange(group);
+  group.copies.assign(group.loops.size() + 1, 1);
+  group.copies.back() = copies;
+  if (group.loops.size() >= 2)
+    group.copies[group.loops.size() - 1] = std::min<int64_t>(2, copies);
+  int64_t bytes = 0;
+  for (size_t l = 0; l < group.slotBytes.size(); ++l)
+    for (int64_t slot : group.slotBytes[l])
+      bytes += slot * group.copies[l];
+  return bytes;
+}
+
+/// Whether some tile that is loaded or made moves with `dim` of the two inner ones, alone.
+bool hasTileAlong(const Group &group, unsigned dim, unsigned other) {
+  return std::any_of(group.tiles.begin(), group.tiles.end(), [&](const Tile &tile) {
+    return (tile.dims >> dim & 1) && !(tile.dims >> other & 1) &&
+           tile.memory == isa::Memory::Sbuf;
+  });
+}
+
+} // namespace
+
+bool planContraction(const Graph &graph, Group &group, const tile::Hint &hint, int64_t sbufBytes) {
+  (void)hint;
+  std::optional<Choice> best;
+  Group chosen;
+  for (const bool stationaryIsN : {false, true}) {
+    Group candidate = group;
+    orient(graph, candidate, stationaryIsN);
+    const unsigned p = candidate.partition, m = movingDim(candidate);
+    // Rows that every partition holds are long; loading one for each tile would cost most.
+    candidate.contraction.isMovingFirst = hasTileAlong(candidate, m, p);
+    for (int64_t copies : {3, 2, 1}) {
+      Group trial = candidate;
+      const int64_t epilogue = arrangeEpilogue(trial, kMoving, copies);
+      if (epilogue > sbufBytes / 2 && copies > 1)
+        continue;
+      Search search(trial, sbufBytes, epilogue);
+      search.run();
+      if (!search.best)
+        continue;
+      // A row that every partition holds is loaded for each block.
+      if (!best || search.best->isBetterThan(*best)) {
+        best = search.best;
+        chosen = trial;
+        chosen.contraction = best->plan;
+        arrangeEpilogue(chosen, best->movingTile, copies);
+        chosen.sbufBytes = epilogue;
+      }
+      break;
+    }
+  }
+  if (!best)
+    return false;
+  group = std::move(chosen);
+  const ContractionPlan &plan = group.contraction;
+  int64_t bytes = 0;
+  for (size_t l = 0; l < group.slotBytes.size(); ++l)
+    for (int64_t slot : group.slotBytes[l])
+      bytes += slot * group.copies[l];
+  for (const bool stationary : {true, false}) {
+    const bool isOuter = plan.isSpannedOutside || stationary == plan.outerIsStationary;
+    for (const Side &side : stationary ? plan.stationary : plan.moving)
+      bytes += (isOuter ? plan.outerSlots : plan.innerSlots) *
+               aligned(plan.pieceChunks * (stationary ? plan.stationaryBlock : plan.movingBlock) *
+                       isa::bytesOf(side.dtype));
+  }
+  group.sbufBytes = bytes;
+  group.psumBanks = kBanks;
+  return true;
+}
+
+} // namespace kiln::plan

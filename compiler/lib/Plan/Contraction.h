@@ -1,0 +1,25 @@
+//===- Contraction.h - loops and residency of matmuls -----------------------------------------===//
+
+#ifndef KILN_LIB_PLAN_CONTRACTION_H
+#define KILN_LIB_PLAN_CONTRACTION_H
+
+#include "Select.h"
+
+namespace kiln::plan {
+
+/// Chooses sides, blocks and residency of a Contraction group for `sbufBytes` of a partition, by
+/// search over everything ContractionPlan can say. False when nothing fits.
+bool planContraction(const tile::Graph &graph, Group &group, const tile::Hint &hint,
+                     int64_t sbufBytes);
+
+/// Extent of the dim on partitions of the result, and of the other one.
+inline int64_t stationaryExtent(const Group &group) { return group.extents[group.partition]; }
+inline unsigned movingDim(const Group &group) {
+  const unsigned last = unsigned(group.extents.size()) - 1;
+  return group.partition == last ? last - 1 : last;
+}
+inline int64_t movingExtent(const Group &group) { return group.extents[movingDim(group)]; }
+
+} // namespace kiln::plan
+
+#endif // KILN_LIB_PLAN_CONTRACTION_H

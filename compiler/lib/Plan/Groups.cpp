@@ -1,0 +1,479 @@
+//===- Groups.cpp - cutting a graph into groups -----------------------------------------------===//
+//
+// Nodes join, in program order, the group of one of their operands where that is possible: the
+// iteration spaces go together, some dim is left for the partitions, and no two groups come to need
+// each other. What crosses from one group to another goes through HBM.
+//
+//===------------------------------------------------------------------------------------------===//
+
+#include "Groups.h"
+
+#include <algorithm>
+#include <set>
+
+namespace kiln::plan {
+
+using tile::Graph;
+using tile::Node;
+using tile::Op;
+using tile::Shape;
+
+namespace {
+
+/// Elements one partition may fold by itself; longer sums are spread over partitions first.
+constexpr int64_t kShortSum = 4096;
+/// Nodes of a group: each may hold a tile.
+constexpr size_t kMaxNodes = 48;
+
+bool isLeaf(const Node &node) {
+  return node.op == Op::Load || node.op == Op::Splat || node.op == Op::Iota;
+}
+
+Shape aligned(const Shape &shape, size_t rank) {
+  Shape out(rank - std::min(rank, shape.size()), 1);
+  out.insert(out.end(), shape.begin(), shape.end());
+  return out;
+}
+
+} // namespace
+
+uint32_t dimsOf(const Shape &shape, const Shape &extents) {
+  uint32_t dims = 0;
+  const size_t skip = extents.size() - shape.size();
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (shape[i] != 1)
+      dims |= 1u << (skip + i);
+  return dims;
+}
+
+void chooseOrders(Graph &graph) {
+  Graph out;
+  out.buffers = graph.buffers;
+  std::vector<NodeId> renumbered(graph.nodes.size());
+  for (NodeId id = 0; id < graph.nodes.size(); ++id) {
+    Node node = graph[id];
+    for (NodeId &operand : node.operands)
+      operand = renumbered[operand];
+    if (node.op == Op::Matmul)
+      node.order = {tile::Order::Kind::Chunks, int64_t(isa::machine.matmulMaxContraction), false};
+    if (node.op == Op::Reduce) {
+      node.order = {tile::Order::Kind::LeftToRight, 0, true};
+      const Shape shape = out[node.operands[0]].shape;
+      std::vector<int64_t> long_; // reduced dims with more than one element
+      for (int64_t axis : node.axes)
+        if (shape[size_t(axis)] != 1)
+          long_.push_back(axis);
+      int64_t kept = 1, reduced = 1;
+      for (size_t i = 0; i < shape.size(); ++i)
+        (std::find(node.axes.begin(), node.axes.end(), int64_t(i)) == node.axes.end() ? kept
+                                                                                       : reduced) *=
+            shape[i];
+      if (kept == 1 && long_.size() > 1 && reduced > kShortSum) {
+        // Rows first, each on a partition of its own, then their sums.
+        Node rows = node;
+        rows.axes.assign(long_.begin() + 1, long_.end());
+        rows.dtype = isa::DType::Float32;
+        rows.shape = shape;
+        for (int64_t axis : rows.axes)
+          rows.shape[size_t(axis)] = 1;
+        node.operands = {out.add(rows)};
+        node.axes = {long_.front()};
+      }
+    }
+    renumbered[id] = out.add(std::move(node));
+  }
+  graph = std::move(out);
+}
+
+namespace {
+
+class Cutter {
+public:
+  explicit Cutter(const Graph &graph)
+      : graph(graph), groupOf(graph.nodes.size(), kNone), demand(graph.nodes.size(), UINT32_MAX) {}
+
+  Plan run() {
+    findDemand();
+    storedBy.resize(graph.buffers.size());
+    touchedBy.resize(graph.buffers.size());
+    for (NodeId id = 0; id < graph.nodes.size(); ++id)
+      if (graph[id].isEffect())
+        assignEffect(id);
+      else
+        assign(id);
+    return assemble();
+  }
+
+private:
+  struct Draft {
+    Skeleton skeleton = Skeleton::Rows;
+    Shape extents;
+    uint32_t reduced = 0; ///< dims some reduction folds
+    uint32_t position = 0;
+    std::vector<NodeId> nodes;
+    std::set<uint32_t> needs; ///< groups that come first, all of them
+    std::set<uint32_t> apart; ///< groups it meets in memory only
+    uint32_t merged = kNone;  ///< the group it became a part of
+  };
+
+  //---- positions --------------------------------------------------------//
+
+  /// Where a value is needed first.
+  void findDemand() {
+    for (NodeId id = NodeId(graph.nodes.size()); id-- > 0;) {
+      const Node &node = graph[id];
+      const uint32_t at = node.isEffect() ? node.position : demand[id];
+      for (NodeId operand : node.operands)
+        demand[operand] = std::min(demand[operand], at);
+    }
+  }
+
+  //---- joining ----------------------------------------------------------//
+
+  uint32_t find(uint32_t g) const {
+    while (g != kNone && drafts[g].merged != kNone)
+      g = drafts[g].merged;
+    return g;
+  }
+  uint32_t group(NodeId id) const { return find(groupOf[id]); }
+
+  bool needs(uint32_t g, uint32_t other) const { // g comes behind other
+    for (uint32_t n : drafts[g].needs)
+      if (find(n) == other)
+        return true;
+    return false;
+  }
+
+  void addNeed(uint32_t g, uint32_t other) {
+    drafts[g].needs.insert(other);
+    const std::set<uint32_t> further = drafts[other].needs;
+    drafts[g].needs.insert(further.begin(), further.end());
+    // Whoever needs g needs these too.
+    for (Draft &d : drafts)
+      if (d.merged == kNone && &d != &drafts[g] && d.needs.contains(g)) {
+        d.needs.insert(other);
+        d.needs.insert(further.begin(), further.end());
+      }
+  }
+
+  static std::optional<Shape> together(const Shape &a, const Shape &b) {
+    const size_t rank = std::max(a.size(), b.size());
+    const Shape x = aligned(a, rank), y = aligned(b, rank);
+    Shape out(rank);
+    for (size_t i = 0; i < rank; ++i) {
+      if (x[i] != y[i] && x[i] != 1 && y[i] != 1)
+        return std::nullopt;
+      out[i] = std::max(x[i], y[i]);
+    }
+    return out;
+  }
+
+  /// Whether a dim is left for partitions, or none is worth it.
+  static bool hasPartitions(const Shape &extents, uint32_t reduced) {
+    int64_t elements = 1;
+    for (size_t i = 0; i < extents.size(); ++i) {
+      elements *= extents[i];
+      if (extents[i] != 1 && !(reduced >> i & 1))
+        return true;
+    }
+    return elements <= kShortSum || reducedOnly(extents, reduced) == 1;
+  }
+  /// How many dims of more than one element there are, all of them reduced; 0 when some are not.
+  static int reducedOnly(const Shape &extents, uint32_t reduced) {
+    int count = 0;
+    for (size_t i = 0; i < extents.size(); ++i)
+      if (extents[i] != 1) {
+        if (!(reduced >> i & 1))
+          return 0;
+        ++count;
+      }
+    return count;
+  }
+
+  static uint32_t shifted(uint32_t dims, size_t from, size_t to) { return dims << (to - from); }
+
+  /// The draft that g and `other` make together; nothing when they do not go together.
+  std::optional<Draft> united(const Draft &a, const Draft &b) const {
+    if (a.position != b.position || a.nodes.size() + b.nodes.size() > kMaxNodes)
+      return std::nullopt;
+    auto extents = together(a.extents, b.extents);
+    if (!extents)
+      return std::nullopt;
+    Draft out;
+    out.extents = *extents;
+    out.position = a.position;
+    out.reduced = shifted(a.reduced, a.extents.size(), extents->size()) |
+                  shifted(b.reduced, b.extents.size(), extents->size());
+    const bool isContraction =
+        a.skeleton == Skeleton::Contraction || b.skeleton == Skeleton::Contraction;
+    if (isContraction) {
+      const Shape &space = a.skeleton == Skeleton::Contraction ? a.extents : b.extents;
+      if (out.reduced != 0 || aligned(space, extents->size()) != *extents ||
+          (a.skeleton == b.skeleton && a.extents != b.extents))
+        return std::nullopt;
+      out.skeleton = Skeleton::Contraction;
+    } else if (!hasPartitions(out.extents, out.reduced)) {
+      return std::nullopt;
+    }
+    return out;
+  }
+
+  /// Merges group `from` into `to` when that is possible.
+  bool merge(uint32_t to, uint32_t from) {
+    if (needsThroughOthers(to, from) || needsThroughOthers(from, to) || areApart(to, from) ||
+        areApart(from, to))
+      return false;
+    auto draft = united(drafts[to], drafts[from]);
+    if (!draft)
+      return false;
+    Draft &t = drafts[to];
+    t.skeleton = draft->skeleton;
+    t.extents = draft->extents;
+    t.reduced = draft->reduced;
+    t.nodes.insert(t.nodes.end(), drafts[from].nodes.begin(), drafts[from].nodes.end());
+    std::sort(t.nodes.begin(), t.nodes.end());
+    const std::set<uint32_t> further = drafts[from].needs;
+    drafts[from].merged = to;
+    for (uint32_t n : further)
+      if (find(n) != to)
+        addNeed(to, find(n));
+    for (Draft &d : drafts)
+      if (d.merged == kNone && d.needs.contains(from) && &d != &t) {
+        d.needs.insert(to);
+        d.needs.insert(t.needs.begin(), t.needs.end());
+      }
+    t.needs.erase(from);
+    t.needs.erase(to);
+    t.apart.insert(drafts[from].apart.begin(), drafts[from].apart.end());
+    return true;
+  }
+
+  bool areApart(uint32_t g, uint32_t other) const {
+    return std::any_of(drafts[g].apart.begin(), drafts[g].apart.end(),
+                       [&](uint32_t a) { return find(a) == other; });
+  }
+
+  /// Group `own` reads what the stores of `load`'s buffer write.
+  void needMemory(uint32_t own, NodeId load) {
+    for (uint32_t writer : storedBy[graph[load].view.buffer])
+      if (const uint32_t g = find(writer); g != own) {
+        addNeed(own, g);
+        drafts[own].apart.insert(g);
+      }
+  }
+
+  /// g needs `other` by way of a third group.
+  bool needsThroughOthers(uint32_t g, uint32_t other) const {
+    for (uint32_t n : drafts[g].needs) {
+      const uint32_t between = find(n);
+      if (between != g && between != other && needs(between, other))
+        return true;
+    }
+    return false;
+  }
+
+  uint32_t open(Skeleton skeleton, NodeId id, const Shape &extents, uint32_t reduced) {
+    Draft draft;
+    draft.skeleton = skeleton;
+    draft.extents = extents;
+    draft.reduced = reduced;
+    draft.position = demand[id];
+    draft.nodes = {id};
+    drafts.push_back(std::move(draft));
+    groupOf[id] = uint32_t(drafts.size() - 1);
+    return groupOf[id];
+  }
+
+  void assign(NodeId id) {
+    const Node &node = graph[id];
+    if (isLeaf(node) || demand[id] == UINT32_MAX)
+      return;
+    Shape extents = node.shape;
+    uint32_t reduced = 0;
+    if (node.op == Op::Reduce) {
+      extents = graph[node.operands[0]].shape;
+      for (int64_t axis : node.axes)
+        if (extents[size_t(axis)] != 1)
+          reduced |= 1u << axis;
+    }
+    const bool isMatmul = node.op == Op::Matmul;
+    const uint32_t own = open(isMatmul ? Skeleton::Contraction : Skeleton::Rows, id, extents, reduced);
+    std::vector<uint32_t> producers; // groups, the latest first
+    for (NodeId operand : node.operands)
+      if (uint32_t g = group(operand); g != kNone)
+        producers.push_back(g);
+    std::sort(producers.rbegin(), producers.rend());
+    producers.erase(std::unique(producers.begin(), producers.end()), producers.end());
+    for (uint32_t g : producers)
+      addNeed(own, g);
+    for (NodeId operand : node.operands)
+      if (graph[operand].op == Op::Load)
+        needMemory(own, operand);
+    if (isMatmul)
+      return;
+    for (uint32_t g : producers)
+      if (find(g) != own)
+        merge(own, find(g));
+  }
+
+  /// A store belongs to the group of its value; one of a leaf is a group of its own.
+  void assignEffect(NodeId id) {
+    const Node &node = graph[id];
+    const NodeId value = node.operands[0];
+    uint32_t own = group(value);
+    if (own == kNone) {
+      own = open(graph[value].op == Op::Load ? Skeleton::Copy : Skeleton::Rows, id, node.shape, 0);
+      drafts[own].position = node.position;
+      if (graph[value].op == Op::Load) {
+        needMemory(own, value);
+        touch(own, graph[value].view.buffer, false);
+      }
+      touch(own, node.view.buffer, true);
+      drafts[own].nodes.clear();
+    }
+    effects.push_back({id, own});
+    storedBy[node.view.buffer].push_back(own);
+  }
+
+  /// Copies of one buffer, where one of them writes it, keep their order.
+  void touch(uint32_t own, uint32_t buffer, bool writes) {
+    for (auto [g, wrote] : touchedBy[buffer])
+      if ((writes || wrote) && find(g) != own) {
+        addNeed(own, find(g));
+        drafts[own].apart.insert(find(g));
+      }
+    touchedBy[buffer].push_back({own, writes});
+  }
+
+  //---- the new graph ----------------------------------------------------//
+
+  struct Carried {
+    uint32_t buffer = kNone;
+  };
+
+  Plan assemble() {
+    plan.graph.buffers = graph.buffers;
+    carried.resize(graph.nodes.size());
+    // Effects in program order, each group as soon as something of it is asked for; what a group
+    // needs comes first.
+    for (auto [id, g] : effects)
+      emitGroup(find(g));
+    return std::move(plan);
+  }
+
+  void emitGroup(uint32_t g) {
+    if (emitted.contains(g))
+      return;
+    emitted.insert(g);
+    std::set<uint32_t> first;
+    for (uint32_t n : drafts[g].needs)
+      if (uint32_t f = find(n); f != g)
+        first.insert(f);
+    for (uint32_t f : first)
+      emitGroup(f);
+
+    const Draft &draft = drafts[g];
+    Group out;
+    out.skeleton = draft.skeleton;
+    out.position = draft.position;
+    std::vector<NodeId> renumbered(graph.nodes.size(), kNone);
+    const auto add = [&](Node node) {
+      node.position = draft.position;
+      out.nodes.push_back(plan.graph.add(std::move(node)));
+      return out.nodes.back();
+    };
+    for (NodeId id : draft.nodes) {
+      Node node = graph[id];
+      for (NodeId &operand : node.operands) {
+        if (renumbered[operand] == kNone)
+          renumbered[operand] = isLeaf(graph[operand]) ? add(graph[operand]) : add(reload(operand));
+        operand = renumbered[operand];
+      }
+      out.location = node.location;
+      renumbered[id] = add(std::move(node));
+    }
+    for (NodeId id : draft.nodes)
+      if (isCarried(id, g))
+        add(carry(id, renumbered[id]));
+    for (auto [id, owner] : effects) {
+      if (find(owner) != g)
+        continue;
+      Node effect = graph[id];
+      NodeId &value = renumbered[effect.operands[0]];
+      if (value == kNone)
+        value = add(graph[effect.operands[0]]);
+      effect.operands = {value};
+      out.location = out.location == kNone ? effect.location : out.location;
+      add(std::move(effect));
+    }
+    plan.groups.push_back(std::move(out));
+  }
+
+  /// Whether a group but `g` reads `id`.
+  bool isCarried(NodeId id, uint32_t g) {
+    if (readers.empty()) {
+      readers.resize(graph.nodes.size());
+      for (NodeId n = 0; n < graph.nodes.size(); ++n)
+        if (!graph[n].isEffect() && groupOf[n] != kNone)
+          for (NodeId operand : graph[n].operands)
+            readers[operand].push_back(n);
+    }
+    return std::any_of(readers[id].begin(), readers[id].end(),
+                       [&](NodeId reader) { return group(reader) != g; });
+  }
+
+  /// The store that carries `id`, node `value` of the new graph, to other groups.
+  Node carry(NodeId id, NodeId value) {
+    const Node &node = graph[id];
+    tile::Buffer buffer;
+    do
+      buffer.name = "carried" + std::to_string(number++);
+    while (std::any_of(plan.graph.buffers.begin(), plan.graph.buffers.end(),
+                       [&](const tile::Buffer &b) { return b.name == buffer.name; }));
+    buffer.dtype = node.dtype;
+    buffer.shape = node.shape;
+    buffer.location = node.location;
+    plan.graph.buffers.push_back(std::move(buffer));
+    carried[id].buffer = uint32_t(plan.graph.buffers.size() - 1);
+    Node store;
+    store.op = Op::Store;
+    store.operands = {value};
+    store.shape = node.shape;
+    store.dtype = node.dtype;
+    store.view.buffer = carried[id].buffer;
+    store.view.stride = contiguousStrides(node.shape);
+    store.location = node.location;
+    return store;
+  }
+
+  Node reload(NodeId id) const {
+    const Node &node = graph[id];
+    Node load;
+    load.op = Op::Load;
+    load.shape = node.shape;
+    load.dtype = node.dtype;
+    load.view.buffer = carried[id].buffer;
+    load.view.stride = contiguousStrides(node.shape);
+    load.location = node.location;
+    return load;
+  }
+
+  const Graph &graph;
+  std::vector<uint32_t> groupOf;
+  std::vector<uint32_t> demand; ///< position at which a value is needed first
+  std::vector<Draft> drafts;
+  Plan plan;
+  std::vector<std::pair<NodeId, uint32_t>> effects;  ///< stores and their groups
+  std::vector<std::vector<uint32_t>> storedBy;       ///< by buffer: groups
+  std::vector<std::vector<std::pair<uint32_t, bool>>> touchedBy; ///< by buffer: copies, if they write
+  std::vector<std::vector<NodeId>> readers;
+  std::vector<Carried> carried;
+  std::set<uint32_t> emitted;
+  uint32_t number = 0;
+};
+
+} // namespace
+
+Plan cut(const Graph &graph) { return Cutter(graph).run(); }
+
+} // namespace kiln::plan

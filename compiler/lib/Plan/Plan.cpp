@@ -1,0 +1,40 @@
+//===- Plan.cpp - from a graph to a plan ------------------------------------------------------===//
+
+#include "kiln/Plan/Plan.h"
+
+#include "Contraction.h"
+#include "Groups.h"
+#include "Rows.h"
+
+namespace kiln::plan {
+
+PlanResult makePlan(const tile::Graph &graph, const std::vector<Write> &writes,
+                    const PlanOptions &options) {
+  PlanResult result;
+  const int64_t sbufBytes = options.sbufBytes
+                                ? options.sbufBytes
+                                : int64_t(isa::machine.sbufUsableBytesPerPartition);
+  tile::Graph flat = lowerMovement(graph, writes);
+  chooseOrders(flat);
+  Plan plan = cut(flat);
+  for (Group &group : plan.groups) {
+    bool fits = true;
+    if (group.skeleton == Skeleton::Rows)
+      fits = planRows(plan.graph, group, {}, sbufBytes);
+    else if (group.skeleton == Skeleton::Contraction)
+      fits = planContraction(plan.graph, group, {}, sbufBytes);
+    if (!fits) {
+      Diagnostic d;
+      d.rule = "T-07";
+      d.message = "this does not fit";
+      result.diagnostics.push_back(d);
+      result.nodes.push_back(0);
+      return result;
+    }
+    plan.sbufBytes = std::max(plan.sbufBytes, group.sbufBytes);
+  }
+  result.plan = std::move(plan);
+  return result;
+}
+
+} // namespace kiln::plan

@@ -1,0 +1,26 @@
+//===- Rows.h - layout and tiles of maps and row reductions -----------------------------------===//
+
+#ifndef KILN_LIB_PLAN_ROWS_H
+#define KILN_LIB_PLAN_ROWS_H
+
+#include "Select.h"
+
+namespace kiln::plan {
+
+/// Chooses partition dim, tiles, loops and frames of a Rows group for `sbufBytes` of a partition.
+/// False when it does not fit, however small its tiles: then fewer nodes must share it.
+bool planRows(tile::Graph &graph, Group &group, const tile::Hint &hint, int64_t sbufBytes);
+
+/// Bytes of a partition that `tile` takes with the group's tile extents.
+int64_t bytesOf(const Group &group, const Tile &tile);
+
+/// Sets level, stage and order of `steps`, level and slot of `tiles`, and `slotBytes`; duplicates
+/// what later passes compute again.
+void arrange(Group &group);
+
+/// Iterations of loop `l` of the group.
+int64_t trips(const Group &group, size_t l);
+
+} // namespace kiln::plan
+
+#endif // KILN_LIB_PLAN_ROWS_H
