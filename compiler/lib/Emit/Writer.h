@@ -5,8 +5,8 @@
 //
 //===------------------------------------------------------------------------------------------===//
 
-#ifndef KILN_LIB_CONVERSION_TILETONISA_WRITER_H
-#define KILN_LIB_CONVERSION_TILETONISA_WRITER_H
+#ifndef KILN_LIB_EMIT_WRITER_H
+#define KILN_LIB_EMIT_WRITER_H
 
 #include "kiln/Plan/Plan.h"
 #include "kiln/Trace/Session.h"
@@ -55,4 +55,4 @@ void writeContraction(const Context &context, const plan::Group &group);
 
 } // namespace kiln::emit
 
-#endif // KILN_LIB_CONVERSION_TILETONISA_WRITER_H
+#endif // KILN_LIB_EMIT_WRITER_H

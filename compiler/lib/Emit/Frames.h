@@ -1,7 +1,7 @@
 //===- Frames.h - the tiles of a group and the instructions on them ---------------------------===//
 
-#ifndef KILN_LIB_CONVERSION_TILETONISA_FRAMES_H
-#define KILN_LIB_CONVERSION_TILETONISA_FRAMES_H
+#ifndef KILN_LIB_EMIT_FRAMES_H
+#define KILN_LIB_EMIT_FRAMES_H
 
 #include "Writer.h"
 
@@ -53,4 +53,4 @@ private:
 
 } // namespace kiln::emit
 
-#endif // KILN_LIB_CONVERSION_TILETONISA_FRAMES_H
+#endif // KILN_LIB_EMIT_FRAMES_H
