@@ -9,6 +9,7 @@
 #define KILN_INITALLPASSES_H
 
 #include "kiln/Conversion/NisaToStream.h"
+#include "kiln/Conversion/TileToNisa.h"
 #include "kiln/Dialect/Nisa/Transforms/Passes.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Pipelines/Pipelines.h"
@@ -24,6 +25,7 @@ inline void registerAllPasses() {
   nisa::registerNisaPasses();
   tile::registerTilePasses();
   registerKilnTransformsPasses();
+  registerKilnTileToNisaPasses();
   registerKilnNisaToStreamPasses();
   registerPipelines();
 }

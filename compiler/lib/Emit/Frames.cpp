@@ -12,9 +12,8 @@ using plan::Step;
 using plan::Tile;
 
 Body::Body(const Context &context, const Group &group, int64_t base)
-    : context(context), group(group), tiles(group.tiles.size()),
-      turn(group.slotBytes.size(), 0), levelBase(group.slotBytes.size(), 0),
-      frameBytes(group.slotBytes.size(), 0) {
+    : context(context), group(group), tiles(group.tiles.size()), turn(group.slotBytes.size(), 0),
+      levelBase(group.slotBytes.size(), 0), frameBytes(group.slotBytes.size(), 0) {
   for (size_t l = 0; l < group.slotBytes.size(); ++l) {
     levelBase[l] = base;
     for (int64_t slot : group.slotBytes[l])
@@ -69,10 +68,9 @@ Tensor Body::view(uint32_t t, uint32_t dims, const Region &region) const {
     stride[d] = raw.stride[own++];
   for (unsigned d : freeDims(dims))
     free.push_back({region.size[d], stride[d]});
-  const int64_t rows = group.partition == kNone ? 1
-                       : dims >> group.partition & 1
-                           ? region.size[group.partition]
-                           : raw.shape[0];
+  const int64_t rows = group.partition == kNone      ? 1
+                       : dims >> group.partition & 1 ? region.size[group.partition]
+                                                     : raw.shape[0];
   return onChip(tiles[t], rows, free);
 }
 
@@ -130,8 +128,8 @@ void Body::writeStore(const Step &step, const Region &region) {
 void Body::combine(isa::AluOp op, uint32_t whole, uint32_t part, const Region &region) {
   const uint32_t dims = group.tiles[whole].dims;
   const Tensor total = view(whole, dims, region);
-  nisa::tensor_tensor({.dst = total, .data1 = total, .data2 = view(part, dims, region),
-                       .op = aluOp(op)});
+  nisa::tensor_tensor(
+      {.dst = total, .data1 = total, .data2 = view(part, dims, region), .op = aluOp(op)});
 }
 
 void Body::writeReduce(const Step &step, const Region &region) {

@@ -82,9 +82,7 @@ private:
   };
 
   int64_t columnsOf(int64_t number) const { return std::min(block, extent - number * block); }
-  int64_t heightOf(int64_t chunk) const {
-    return std::min(kHeight, contraction - chunk * kHeight);
-  }
+  int64_t heightOf(int64_t chunk) const { return std::min(kHeight, contraction - chunk * kHeight); }
 
   Tensor fetch(int64_t number, int64_t piece, int64_t slot) const {
     const tile::Node &node = context.node(side.load);
@@ -94,8 +92,8 @@ private:
     if (context.isPlaced)
       options.address = nl::Address{0, base + slot * slotBytes};
     context.session.at(node.location);
-    const Tensor tile = nl::ndarray({heightOf(first), last - first, columns}, toNl(side.dtype),
-                                    nl::sbuf, options);
+    const Tensor tile =
+        nl::ndarray({heightOf(first), last - first, columns}, toNl(side.dtype), nl::sbuf, options);
     const Tensor &buffer = context.buffers[node.view.buffer];
     const int64_t offset = node.view.offset + batchOffset + number * block * side.sideStride;
     const auto loadChunks = [&](int64_t from, int64_t count) {
@@ -127,8 +125,7 @@ private:
 class ContractionWriter {
 public:
   ContractionWriter(const Context &context, const Group &group)
-      : context(context), group(group), loops(group.contraction),
-        stationaryDim(group.partition),
+      : context(context), group(group), loops(group.contraction), stationaryDim(group.partition),
         movingDim(group.partition + 1 == group.extents.size() ? group.partition - 1
                                                               : group.partition + 1),
         body(context, group), region{std::vector<int64_t>(group.extents.size(), 0),
@@ -235,8 +232,8 @@ private:
 
   /// The tiles of a block, in the order of the loops.
   std::vector<Cell> cells(int64_t s, int64_t m) const {
-    const int64_t height = std::min(loops.stationaryBlock,
-                                    group.extents[stationaryDim] - s * loops.stationaryBlock);
+    const int64_t height =
+        std::min(loops.stationaryBlock, group.extents[stationaryDim] - s * loops.stationaryBlock);
     const int64_t width =
         std::min(loops.movingBlock, group.extents[movingDim] - m * loops.movingBlock);
     const int64_t tileS = group.tile[stationaryDim], tileM = group.tile[movingDim];
@@ -259,21 +256,20 @@ private:
   Tensor accumulator(const Cell &cell) {
     nl::NdarrayOptions options;
     if (context.isPlaced)
-      options.address =
-          nl::Address{0, int64_t(bank++ % isa::machine.psumBanks) *
-                             int64_t(isa::machine.psumBankBytesPerPartition)};
+      options.address = nl::Address{0, int64_t(bank++ % isa::machine.psumBanks) *
+                                           int64_t(isa::machine.psumBankBytesPerPartition)};
     return nl::ndarray({cell.stationarySize, cell.movingSize}, nl::float32, nl::psum, options);
   }
 
   void multiply(const Tensor &sum, const Product &product, int64_t s, int64_t m, const Cell &cell,
                 int64_t chunk) {
     context.session.at(context.node(group.tiles[product.tile].node).location);
-    nisa::nc_matmul({.dst = sum,
-                     .stationary = stationary[product.stationary].chunk(
-                         s, chunk, cell.stationaryStart, cell.stationarySize),
-                     .moving = moving[product.moving].chunk(m, chunk, cell.movingStart,
-                                                            cell.movingSize),
-                     .accumulate = chunk > 0});
+    nisa::nc_matmul(
+        {.dst = sum,
+         .stationary = stationary[product.stationary].chunk(s, chunk, cell.stationaryStart,
+                                                            cell.stationarySize),
+         .moving = moving[product.moving].chunk(m, chunk, cell.movingStart, cell.movingSize),
+         .accumulate = chunk > 0});
   }
 
   void stayingBlock(int64_t s, int64_t m) {

@@ -34,9 +34,8 @@ private:
     }
     for (pass = 0; pass < group.stages; ++pass) {
       write(level, pass);
-      if (std::any_of(group.steps.begin(), group.steps.end(), [&](const Step &step) {
-            return step.level == inner && step.stage == pass;
-          }))
+      if (std::any_of(group.steps.begin(), group.steps.end(),
+                      [&](const Step &step) { return step.level == inner && step.stage == pass; }))
         iterate(level);
     }
   }

@@ -71,8 +71,8 @@ void load(const Tensor &tile, const Tensor &buffer, int64_t offset, Dim row,
     return;
   }
   const bool isTransposed = row.size > 1 && row.stride == 1 && bytes > 1 && !dims.empty() &&
-                            dims.back().size > 1 && dims.back().stride != 1 &&
-                            dims.size() <= 3 && dtype == buffer.dtype();
+                            dims.back().size > 1 && dims.back().stride != 1 && dims.size() <= 3 &&
+                            dtype == buffer.dtype();
   if (isTransposed) {
     // (R, B..., C) in memory becomes (C, B..., R).
     std::vector<Dim> source{dims.back()};
@@ -114,7 +114,8 @@ Tensor viewOf(const Tensor &buffer, const tile::View &view, const tile::Shape &s
 
 void writeCopy(const Context &context, const plan::Group &group) {
   const tile::Node &from = context.node(group.nodes[0]), &to = context.node(group.nodes[1]);
-  const Tensor &source = context.buffers[from.view.buffer], &target = context.buffers[to.view.buffer];
+  const Tensor &source = context.buffers[from.view.buffer],
+               &target = context.buffers[to.view.buffer];
   const Tensor src = viewOf(source, from.view, from.shape), dst = viewOf(target, to.view, to.shape);
   const auto between = [&](nl::DType dtype) {
     nl::Shape shape{from.shape[0]};

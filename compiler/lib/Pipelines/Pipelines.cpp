@@ -9,6 +9,7 @@
 #include "kiln/Pipelines/Pipelines.h"
 
 #include "kiln/Conversion/NisaToStream.h"
+#include "kiln/Conversion/TileToNisa.h"
 #include "kiln/Dialect/Nisa/Transforms/Passes.h"
 #include "kiln/Dialect/Tile/Transforms/Passes.h"
 #include "kiln/Transforms/Passes.h"
@@ -59,6 +60,8 @@ const std::vector<Step> &steps() {
       //---- values ---------------------------------------------------------//
       // What is equal is computed once, and the planner meets one form of each value.
       {Level::Tile, "tile-simplify", [](Options) { return tile::createSimplifyPass(); }},
+      // What it makes are instructions like an author's.
+      {Level::Nisa, "kiln-plan", [](Options) { return createPlanPass(); }},
       //---- one form of instruction ----------------------------------------//
       // Loops first: placement and synchronisation want copies that may overlap.
       {Level::Placed, "nisa-unroll",

@@ -53,8 +53,8 @@ private:
     return step.kind == Step::Kind::Reduce && (step.dims & chunkBit());
   }
   bool sumsChunk(const Step &step) const {
-    return step.sum != kNone && group.isChunked &&
-           !(group.tiles[step.sum].dims & chunkBit()) && (group.tiles[step.dst].dims & chunkBit());
+    return step.sum != kNone && group.isChunked && !(group.tiles[step.sum].dims & chunkBit()) &&
+           (group.tiles[step.dst].dims & chunkBit());
   }
 
   void setLevels() {

@@ -203,7 +203,8 @@ private:
         choice.plan.pieceChunks = pieceChunksFor(1, wide);
         const int64_t pieces = ceilDiv(chunks, choice.plan.pieceChunks);
         const int64_t innerPiece = pieceBytes(choice.plan.pieceChunks, inner, !outerIsStationary);
-        const int64_t outerPiece = pieceBytes(choice.plan.pieceChunks, outerBlock, outerIsStationary);
+        const int64_t outerPiece =
+            pieceBytes(choice.plan.pieceChunks, outerBlock, outerIsStationary);
         const int64_t innerBlocks = ceilDiv(innerExtent, inner);
         int64_t free = limit - epilogueBytes - pieces * outerPiece;
         const int64_t most = pieces * innerBlocks;
@@ -249,12 +250,14 @@ private:
         choice.plan.isSpannedOutside = true;
         choice.plan.stationaryBlock = std::min(rows * kStationary, stationaryExtent(group));
         choice.plan.movingBlock = std::min(columns * kMoving, movingExtent(group));
-        const int64_t stationaryElement = bytes(base.stationary), movingElement = bytes(base.moving);
+        const int64_t stationaryElement = bytes(base.stationary),
+                      movingElement = bytes(base.moving);
         choice.plan.pieceChunks =
             pieceChunksFor(1, std::max(choice.plan.stationaryBlock * stationaryElement,
                                        choice.plan.movingBlock * movingElement));
-        const int64_t pieces = pieceBytes(choice.plan.pieceChunks, choice.plan.stationaryBlock, true) +
-                               pieceBytes(choice.plan.pieceChunks, choice.plan.movingBlock, false);
+        const int64_t pieces =
+            pieceBytes(choice.plan.pieceChunks, choice.plan.stationaryBlock, true) +
+            pieceBytes(choice.plan.pieceChunks, choice.plan.movingBlock, false);
         const int64_t slots = std::min<int64_t>(4, (limit - epilogueBytes) / pieces);
         if (slots < 1)
           continue;
@@ -264,9 +267,9 @@ private:
         const double movingBlocks = double(ceilDiv(movingExtent(group), choice.plan.movingBlock));
         choice.traffic = sideBytes(true) * movingBlocks + sideBytes(false) * stationaryBlocks;
         choice.movingTile = std::min(kMoving, choice.plan.movingBlock);
-        choice.work = workOf(ceilDiv(stationaryExtent(group), kStationary), choice.movingTile,
-                             transposedBytes(true, movingBlocks) +
-                                 transposedBytes(false, stationaryBlocks));
+        choice.work =
+            workOf(ceilDiv(stationaryExtent(group), kStationary), choice.movingTile,
+                   transposedBytes(true, movingBlocks) + transposedBytes(false, stationaryBlocks));
         consider(choice);
       }
   }
@@ -304,8 +307,7 @@ int64_t arrangeEpilogue(Group &group, int64_t movingTile, int64_t copies) {
 /// Whether some tile that is loaded or made moves with `dim` of the two inner ones, alone.
 bool hasTileAlong(const Group &group, unsigned dim, unsigned other) {
   return std::any_of(group.tiles.begin(), group.tiles.end(), [&](const Tile &tile) {
-    return (tile.dims >> dim & 1) && !(tile.dims >> other & 1) &&
-           tile.memory == isa::Memory::Sbuf;
+    return (tile.dims >> dim & 1) && !(tile.dims >> other & 1) && tile.memory == isa::Memory::Sbuf;
   });
 }
 

@@ -66,7 +66,7 @@ void chooseOrders(Graph &graph) {
       int64_t kept = 1, reduced = 1;
       for (size_t i = 0; i < shape.size(); ++i)
         (std::find(node.axes.begin(), node.axes.end(), int64_t(i)) == node.axes.end() ? kept
-                                                                                       : reduced) *=
+                                                                                      : reduced) *=
             shape[i];
       if (kept == 1 && long_.size() > 1 && reduced > kShortSum) {
         // Rows first, each on a partition of its own, then their sums.
@@ -297,7 +297,8 @@ private:
           reduced |= 1u << axis;
     }
     const bool isMatmul = node.op == Op::Matmul;
-    const uint32_t own = open(isMatmul ? Skeleton::Contraction : Skeleton::Rows, id, extents, reduced);
+    const uint32_t own =
+        open(isMatmul ? Skeleton::Contraction : Skeleton::Rows, id, extents, reduced);
     std::vector<uint32_t> producers; // groups, the latest first
     for (NodeId operand : node.operands)
       if (uint32_t g = group(operand); g != kNone)
@@ -463,9 +464,10 @@ private:
   std::vector<uint32_t> demand; ///< position at which a value is needed first
   std::vector<Draft> drafts;
   Plan plan;
-  std::vector<std::pair<NodeId, uint32_t>> effects;  ///< stores and their groups
-  std::vector<std::vector<uint32_t>> storedBy;       ///< by buffer: groups
-  std::vector<std::vector<std::pair<uint32_t, bool>>> touchedBy; ///< by buffer: copies, if they write
+  std::vector<std::pair<NodeId, uint32_t>> effects; ///< stores and their groups
+  std::vector<std::vector<uint32_t>> storedBy;      ///< by buffer: groups
+  std::vector<std::vector<std::pair<uint32_t, bool>>>
+      touchedBy; ///< by buffer: copies, if they write
   std::vector<std::vector<NodeId>> readers;
   std::vector<Carried> carried;
   std::set<uint32_t> emitted;

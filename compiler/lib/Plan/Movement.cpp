@@ -27,9 +27,8 @@ std::vector<int64_t> contiguousStrides(const Shape &shape) {
   return stride;
 }
 
-std::optional<std::vector<int64_t>> reshapeStrides(const Shape &from,
-                                                   const std::vector<int64_t> &stride,
-                                                   const Shape &to) {
+std::optional<std::vector<int64_t>>
+reshapeStrides(const Shape &from, const std::vector<int64_t> &stride, const Shape &to) {
   // Runs of dims that are one dim in memory, outermost first.
   Shape extent;
   std::vector<int64_t> step;
@@ -397,7 +396,8 @@ private:
       size_t d = 0;
       while (d < step.size() && (shape[d] == 1 || effect.view.stride[i] < step[d]))
         ++d;
-      if (d == step.size() || effect.view.stride[i] % step[d] != 0 || box[d].second != box[d].first + 1)
+      if (d == step.size() || effect.view.stride[i] % step[d] != 0 ||
+          box[d].second != box[d].first + 1)
         return std::nullopt;
       box[d].second = box[d].first + (effect.shape[i] - 1) * (effect.view.stride[i] / step[d]) + 1;
       if (box[d].second > shape[d])
@@ -583,7 +583,8 @@ private:
   std::optional<Val> delayed(const Node &node) {
     const Val *pending = nullptr;
     for (NodeId operand : node.operands)
-      if (vals[operand].shape != graph[vals[operand].node].shape && vals[operand].shape == node.shape)
+      if (vals[operand].shape != graph[vals[operand].node].shape &&
+          vals[operand].shape == node.shape)
         pending = &vals[operand];
     if (!pending)
       return std::nullopt;

@@ -11,9 +11,8 @@ namespace kiln::plan {
 PlanResult makePlan(const tile::Graph &graph, const std::vector<Write> &writes,
                     const PlanOptions &options) {
   PlanResult result;
-  const int64_t sbufBytes = options.sbufBytes
-                                ? options.sbufBytes
-                                : int64_t(isa::machine.sbufUsableBytesPerPartition);
+  const int64_t sbufBytes =
+      options.sbufBytes ? options.sbufBytes : int64_t(isa::machine.sbufUsableBytesPerPartition);
   tile::Graph flat = lowerMovement(graph, writes);
   chooseOrders(flat);
   Plan plan = cut(flat);

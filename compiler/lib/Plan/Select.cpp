@@ -64,17 +64,14 @@ private:
   }
   size_t operand(size_t i, size_t k) const { return index(node(i).operands[k]); }
 
-  uint32_t partitionBit() const {
-    return group.partition == kNone ? 0 : 1u << group.partition;
-  }
+  uint32_t partitionBit() const { return group.partition == kNone ? 0 : 1u << group.partition; }
   /// One value a partition.
   bool isColumn(size_t i) const { return (space.dims[i] & ~partitionBit()) == 0; }
   bool isNumber(size_t i) const { return node(i).op == Op::Splat; }
 
   //---- tiles ------------------------------------------------------------//
 
-  uint32_t makeTile(NodeId of, DType dtype, uint32_t dims,
-                    isa::Memory memory = isa::Memory::Sbuf) {
+  uint32_t makeTile(NodeId of, DType dtype, uint32_t dims, isa::Memory memory = isa::Memory::Sbuf) {
     Tile tile;
     tile.node = of;
     tile.memory = memory;
@@ -221,7 +218,8 @@ private:
       return matchReduce(i);
     case Op::Matmul:
       if (!isAccumulator(i)) {
-        const uint32_t sum = makeTile(group.nodes[i], DType::Float32, space.dims[i], isa::Memory::Psum);
+        const uint32_t sum =
+            makeTile(group.nodes[i], DType::Float32, space.dims[i], isa::Memory::Psum);
         add(i, {copy(tile(i), sum, i)});
       } else {
         tile(i);
@@ -394,8 +392,8 @@ private:
     const bool onGpsimd = node(i).alu == AluOp::Power || isExactInteger(i);
     if (onGpsimd)
       x = inSbuf(x, a, steps);
-    if (onGpsimd || (group.tiles[x].memory == isa::Memory::Psum &&
-                     group.tiles[y].memory == isa::Memory::Psum))
+    if (onGpsimd ||
+        (group.tiles[x].memory == isa::Memory::Psum && group.tiles[y].memory == isa::Memory::Psum))
       y = a == b ? (onGpsimd ? x : inSbuf(y, b, steps)) : inSbuf(y, b, steps);
     step.x = tileArgument(x);
     step.y = tileArgument(y);
@@ -492,7 +490,8 @@ private:
   std::vector<uint32_t> uses; ///< readers in the group, by index
   std::vector<uint32_t> tileOf;
   std::vector<bool> needed;
-  std::vector<std::optional<DType>> writtenAs; ///< dtype a value is written in by its only reader's wish
+  std::vector<std::optional<DType>>
+      writtenAs; ///< dtype a value is written in by its only reader's wish
   std::vector<std::pair<size_t, std::vector<Step>>> made;
 };
 

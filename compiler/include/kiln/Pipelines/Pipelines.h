@@ -14,7 +14,7 @@ struct PipelineOptions {
   bool compactPlacement = false;
   bool allowManualOverlap = false;   ///< M-04 is a warning
   bool allowShallowRotation = false; ///< M-05 is a warning
-  std::string testFault;             ///< a pass that shall fail or, after "hang:", never end; for tests
+  std::string testFault; ///< a pass that shall fail or, after "hang:", never end; for tests
 };
 
 /// How far to go; each level includes the ones before it.

@@ -1,9 +1,10 @@
 //===- Movement.h - movement of elements becomes views of memory ------------------------------===//
 //
-// The first step of planning. Transposes, slices, reshapes, concatenations and pads compute nothing:
-// what they do to a tensor in HBM is another view of it, and what they do to arithmetic can be done
-// to its operands. After `lowerMovement` a graph holds loads, stores, sources, arithmetic and sums
-// only. Values that must lie in memory for a view to exist go through buffers the graph gains.
+// The first step of planning. Transposes, slices, reshapes, concatenations and pads compute
+// nothing: what they do to a tensor in HBM is another view of it, and what they do to arithmetic
+// can be done to its operands. After `lowerMovement` a graph holds loads, stores, sources,
+// arithmetic and sums only. Values that must lie in memory for a view to exist go through buffers
+// the graph gains.
 //
 //===------------------------------------------------------------------------------------------===//
 
@@ -26,11 +27,10 @@ struct Write {
 /// come behind them. Bits do not change.
 tile::Graph lowerMovement(const tile::Graph &graph, const std::vector<Write> &writes);
 
-/// The view that reads `view`, of a value of shape `from`, as `to`, in row-major order; nothing when
-/// no strides can say that.
-std::optional<std::vector<int64_t>> reshapeStrides(const tile::Shape &from,
-                                                   const std::vector<int64_t> &stride,
-                                                   const tile::Shape &to);
+/// The view that reads `view`, of a value of shape `from`, as `to`, in row-major order; nothing
+/// when no strides can say that.
+std::optional<std::vector<int64_t>>
+reshapeStrides(const tile::Shape &from, const std::vector<int64_t> &stride, const tile::Shape &to);
 
 /// Strides of a contiguous row-major tensor.
 std::vector<int64_t> contiguousStrides(const tile::Shape &shape);

@@ -32,14 +32,15 @@ struct Footprint {
   std::vector<int64_t> stride;
 };
 
-/// A tile of a group: what one iteration holds of a value. Elements (partition, free dims in order).
+/// A tile of a group: what one iteration holds of a value. Elements (partition, free dims in
+/// order).
 struct Tile {
   NodeId node = kNone; ///< the value; kNone: a step in between
   isa::Memory memory = isa::Memory::Sbuf;
   isa::DType dtype = isa::DType::Float32;
-  uint32_t dims = 0; ///< bit d: it has the tile's extent along dim d, elsewhere it repeats
-  unsigned level = 0; ///< how many loops it is inside of
-  unsigned slot = 0;  ///< in the frame of its level: tiles of one slot never live together
+  uint32_t dims = 0;          ///< bit d: it has the tile's extent along dim d, elsewhere it repeats
+  unsigned level = 0;         ///< how many loops it is inside of
+  unsigned slot = 0;          ///< in the frame of its level: tiles of one slot never live together
   uint32_t inPlaceOf = kNone; ///< the tile whose elements these replace, one by one
 };
 
@@ -77,8 +78,8 @@ struct Step {
   bool reverse0 = false, reverse1 = false; ///< the second argument comes first
   uint32_t dims = 0;                       ///< Reduce: bits of the dims that go
   unsigned dim = 0;                        ///< Iota
-  bool isPartial = false;  ///< Reduce, Activation's sum: of a chunk, to be folded into what is there
-  uint32_t part = kNone;   ///< tile of the chunk's result, when isPartial
+  bool isPartial = false; ///< Reduce, Activation's sum: of a chunk, to be folded into what is there
+  uint32_t part = kNone;  ///< tile of the chunk's result, when isPartial
   NodeId node = kNone;    ///< Load, Store: the node; others: whose line it is
   unsigned level = 0;     ///< how many loops it is inside of
   unsigned stage = 0;     ///< with chunked reductions: how many passes come before
@@ -87,7 +88,7 @@ struct Step {
 /// One operand of the matmuls of a contraction, as the loops see it: [contraction dim, side].
 struct Side {
   NodeId load = kNone;
-  isa::DType dtype = isa::DType::Float32; ///< in SBUF: the transfer may cast
+  isa::DType dtype = isa::DType::Float32;        ///< in SBUF: the transfer may cast
   int64_t contractionStride = 0, sideStride = 0; ///< in elements of the buffer
   std::vector<int64_t> batchStride;              ///< by batch dim
 };
@@ -100,13 +101,13 @@ struct Product {
 };
 
 /// The loops of a contraction. For each batch, blocks of the outer side, whose operands stay, and
-/// blocks of the inner side, whose operands stream; inside, tiles of the array's size. Operands come
-/// in pieces of `pieceChunks` array heights along the contraction dim.
+/// blocks of the inner side, whose operands stream; inside, tiles of the array's size. Operands
+/// come in pieces of `pieceChunks` array heights along the contraction dim.
 struct ContractionPlan {
-  bool stationaryIsN = false;     ///< the result's partitions are N, not M
-  bool outerIsStationary = true;  ///< the outer blocks are of the stationary side
-  bool isSpannedOutside = false;  ///< pieces are the outermost loop of a block: neither side stays
-  bool isMovingFirst = false;     ///< inside a block tiles of the moving side are the outer loop
+  bool stationaryIsN = false;    ///< the result's partitions are N, not M
+  bool outerIsStationary = true; ///< the outer blocks are of the stationary side
+  bool isSpannedOutside = false; ///< pieces are the outermost loop of a block: neither side stays
+  bool isMovingFirst = false;    ///< inside a block tiles of the moving side are the outer loop
   int64_t stationaryBlock = 0, movingBlock = 0; ///< elements of a block
   int64_t pieceChunks = 1;
   int64_t outerSlots = 0, innerSlots = 0; ///< pieces that fit, of each outer and inner operand
@@ -123,23 +124,23 @@ struct Group {
   tile::Shape extents; ///< iteration space, outermost first, adjacent dims merged where possible
   std::vector<Footprint> footprints; ///< of loads and stores
 
-  unsigned partition = kNone; ///< dim on partitions; kNone: one partition holds everything
-  tile::Shape tile;           ///< elements of a tile along each dim
+  unsigned partition = kNone;  ///< dim on partitions; kNone: one partition holds everything
+  tile::Shape tile;            ///< elements of a tile along each dim
   std::vector<unsigned> loops; ///< dims with more than one tile, outermost first
   /// The partition dim and the one behind it are one dim of `ragged` elements, cut into rows; the
   /// last row may be shorter. 0: they are dims of their own.
   int64_t ragged = 0;
-  bool isChunked = false;      ///< the innermost loop cuts what is reduced: a pass for each reduction
+  bool isChunked = false; ///< the innermost loop cuts what is reduced: a pass for each reduction
   ContractionPlan contraction;
 
   std::vector<Tile> tiles;
   std::vector<Step> steps;
-  unsigned stages = 1; ///< passes of the innermost loop
+  unsigned stages = 1;                         ///< passes of the innermost loop
   std::vector<std::vector<int64_t>> slotBytes; ///< by level: bytes of a partition of each slot
   std::vector<int64_t> copies;                 ///< by level: frames in turn
 
   // What the plan claims.
-  int64_t sbufBytes = 0;    ///< of a partition
+  int64_t sbufBytes = 0; ///< of a partition
   int64_t psumBanks = 0;
   int64_t readBytes = 0, writtenBytes = 0; ///< of HBM
 };

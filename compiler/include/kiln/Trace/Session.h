@@ -29,8 +29,8 @@ public:
   nl::Tensor declare(const Tensor &tensor);
   /// Whatever is recorded from now on belongs to `location`, a number the caller understands.
   void at(uint32_t location);
-  /// Runs `write`, which records. Null when it broke no rule; else the first error, without a place.
-  /// Nothing recorded after an error is of use.
+  /// Runs `write`, which records. Null when it broke no rule; else the first error, without a
+  /// place. Nothing recorded after an error is of use.
   std::optional<Diagnostic> run(const std::function<void()> &write);
 
   size_t instructionCount() const;
