@@ -151,8 +151,11 @@ struct Checker {
       error += (found[i] - exact.values[i]) * (found[i] - exact.values[i]);
       norm += exact.values[i] * exact.values[i];
     }
-    const double relative = std::sqrt(error / norm);
-    check.expect(relative <= bound, what + ": relative error " + std::to_string(relative));
+    // The errors of many elements average out; one alone may be rounded badly at each step.
+    const double limit = exact.values.size() == 1 ? 3 * bound : bound;
+    char digits[32];
+    std::snprintf(digits, sizeof digits, "%.2e", std::sqrt(error / norm));
+    check.expect(std::sqrt(error / norm) <= limit, what + ": relative error " + digits);
   }
 
   void matmuls(int64_t M, int64_t K, int64_t N) {
@@ -196,8 +199,8 @@ int main() {
   Checker checker;
   struct {
     const char *dtype;
-    double bound; // L2-relative, of float64
-  } dtypes[] = {{"float32", 1e-6}, {"bfloat16", 3e-3}, {"float16", 6e-4}};
+    double bound; // L2-relative, of float64: sums in float32, and two roundings to the dtype
+  } dtypes[] = {{"float32", 2e-6}, {"bfloat16", 3e-3}, {"float16", 4e-4}};
   for (auto [dtype, bound] : dtypes) {
     checker.dtype = dtype;
     checker.bound = bound;
