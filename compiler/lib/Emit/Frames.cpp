@@ -2,6 +2,8 @@
 
 #include "Frames.h"
 
+#include "kiln/Tile/Numbers.h"
+
 namespace kiln::emit {
 
 using nl::Tensor;
@@ -197,14 +199,17 @@ void Body::write(const Step &step, const Region &region) {
   case Kind::Activation:
     return writeActivation(step, region);
   case Kind::Fill: {
-    nl::Scalar value(step.x.number);
-    value.isInteger = !isa::isFloat(group.tiles[step.dst].dtype);
+    const isa::DType dtype = group.tiles[step.dst].dtype;
+    nl::Scalar value(tile::numberIn(dtype, step.x.number));
+    value.isInteger = !isa::isFloat(dtype);
     return nisa::memset(make(step.dst, region), value);
   }
   case Kind::Iota: {
     const Tensor dst = make(step.dst, region);
-    if (step.dim == group.partition || dims == 0)
-      return nisa::iota(dst, {{0, 1}}, region.start[step.dim], dims == 0 ? 0 : 1);
+    if (dims == 0) // along a dim of extent 1, which the group may have dropped
+      return nisa::iota(dst, {{0, 1}}, 0, 0);
+    if (step.dim == group.partition)
+      return nisa::iota(dst, {{0, 1}}, region.start[step.dim], 1);
     return nisa::iota(dst, {{1, region.size[step.dim]}}, region.start[step.dim]);
   }
   case Kind::Copy: {
@@ -244,7 +249,8 @@ void Body::write(const Step &step, const Region &region) {
   case Kind::Predicated: {
     const Tensor dst = view(step.dst, dims, region);
     const nl::Operand source =
-        step.x.isTile() ? nl::Operand(tileOf(step.x)) : nl::Operand(step.x.number);
+        step.x.isTile() ? nl::Operand(tileOf(step.x))
+                        : nl::Operand(tile::numberIn(group.tiles[step.dst].dtype, step.x.number));
     return nisa::tensor_copy_predicated(dst, source, tileOf(step.y));
   }
   }

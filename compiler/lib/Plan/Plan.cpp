@@ -5,6 +5,7 @@
 #include "Contraction.h"
 #include "Groups.h"
 #include "Rows.h"
+#include "kiln/Tile/Numbers.h"
 
 namespace kiln::plan {
 
@@ -14,6 +15,10 @@ PlanResult makePlan(const tile::Graph &graph, const std::vector<Write> &writes,
   const int64_t sbufBytes =
       options.sbufBytes ? options.sbufBytes : int64_t(isa::machine.sbufUsableBytesPerPartition);
   tile::Graph flat = lowerMovement(graph, writes);
+  // Readers take the numbers of splats as they are.
+  for (tile::Node &node : flat.nodes)
+    if (node.op == tile::Op::Splat)
+      node.number = tile::numberIn(node.dtype, node.number);
   chooseOrders(flat);
   Plan plan = cut(flat);
   for (Group &group : plan.groups) {

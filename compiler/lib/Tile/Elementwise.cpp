@@ -7,8 +7,6 @@
 #include "kilnrt/Numerics/Convert.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstring>
 
 using namespace kiln;
@@ -16,34 +14,6 @@ using namespace kiln::tile;
 using isa::DType;
 
 //---- sources ------------------------------------------------------------===//
-
-/// The fp32 next to `value` towards zero with its last bit set if anything was lost: rounding that
-/// to a narrower format equals rounding `value` itself.
-static float roundToOdd(double value) {
-  const float nearest = float(value);
-  if (double(nearest) == value || std::isnan(value) || std::isinf(nearest))
-    return nearest;
-  const uint32_t bits = std::bit_cast<uint32_t>(nearest);
-  const bool isTooLarge = std::fabs(double(nearest)) > std::fabs(value);
-  return std::bit_cast<float>((isTooLarge ? bits - 1 : bits) | 1);
-}
-
-uint32_t tile::encodeNumber(DType dtype, double number) {
-  std::byte bytes[sizeof(uint32_t)] = {};
-  if (!isa::isFloat(dtype)) {
-    // Not through fp32, which does not hold every 32-bit integer.
-    const isa::IntegerRange range = isa::integerRange(dtype);
-    const double whole = std::isnan(number) ? 0 : std::nearbyint(number);
-    const int64_t integer = int64_t(std::clamp(whole, range.low, range.high));
-    std::memcpy(bytes, &integer, isa::bytesOf(dtype));
-  } else {
-    const float rounded = dtype == DType::Float32 ? float(number) : roundToOdd(number);
-    kilnrt::storeElement(dtype, kilnrt::canonicalNan(rounded), bytes);
-  }
-  uint32_t bits;
-  std::memcpy(&bits, bytes, sizeof(bits));
-  return bits;
-}
 
 void tile::fill(Value &out, double number) {
   const uint32_t bits = encodeNumber(out.dtype, number);

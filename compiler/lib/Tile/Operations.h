@@ -10,6 +10,7 @@
 #define KILN_LIB_TILE_OPERATIONS_H
 
 #include "kiln/Tile/Interpreter.h"
+#include "kiln/Tile/Numbers.h"
 
 namespace kiln::tile {
 
@@ -36,10 +37,6 @@ void evaluateBroadcast(const Node &node, const Operands &operands, Value &out);
 /// through fp32. `from` and `to` are not the same memory.
 void convertElements(isa::DType fromType, const std::byte *from, isa::DType toType, std::byte *to,
                      int64_t count);
-
-/// The stored bits of `number` in `dtype`: rounded once, integers saturate, a NaN becomes the
-/// canonical one or 0.
-uint32_t encodeNumber(isa::DType dtype, double number);
 
 /// Fills `out` with one number.
 void fill(Value &out, double number);
