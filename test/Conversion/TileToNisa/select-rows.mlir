@@ -30,7 +30,7 @@ nisa.kernel @softmax {
 // CHECK-LABEL: nisa.kernel @rmsnorm
 // CHECK:         nisa.dma_copy dst=%[[X:[a-z0-9]+]][0+128, 0: 1x512] src=%x[
 // CHECK-NEXT:    nisa.activation {{.*}} data=%[[X]][{{.*}} reduce_res={{.*}} op=square imm_bias=-0 reduce_op=add reduce_cmd=reset_reduce :
-// CHECK-NEXT:    nisa.tensor_scalar dst=%{{.*}}[0+128, 0: 1x1] {{.*}} op0=multiply imm0=0.001953125 op1=add imm1=1.0e-06 :
+// CHECK-NEXT:    nisa.tensor_scalar dst=%{{.*}}[0+128, 0: 1x1] {{.*}} op0=multiply imm0=0.001953125 op1=add imm1=9.5367431640625e-07 :
 // CHECK-NEXT:    nisa.activation dst=%[[R:[a-z0-9]+]][0+128, 0: 1x1] {{.*}} op=rsqrt imm_bias=-0 :
 // CHECK-COUNT-2: nisa.dma_copy
 // CHECK-NEXT:    nisa.scalar_tensor_tensor {{.*}} data=%[[X]][{{.*}} operand0=%[[R]][0+128, 0: 1x1] {{.*}} op0=multiply op1=multiply :
@@ -42,7 +42,7 @@ nisa.kernel @rmsnorm {
   %y = nisa.alloc "y" output 0 : !h
   %0 = tile.load %x : !h -> !t
   %1 = tile.load %g : !hr -> !r
-  %2 = tile.rmsnorm %0, %1 epsilon 1.0e-06 : !t, !r -> !t
+  %2 = tile.rmsnorm %0, %1 epsilon 9.5367431640625e-07 : !t, !r -> !t
   tile.store %2, %y : !t, !h
 }
 
