@@ -39,6 +39,15 @@ int64_t Body::rowsOf(uint32_t dims, const Region &region) const {
   return dims >> group.partition & 1 ? region.size[group.partition] : group.tile[group.partition];
 }
 
+void Body::bind(uint32_t t, const Tensor &tensor, const Region &region) {
+  std::vector<Dim> free;
+  for (unsigned d : freeDims(group.tiles[t].dims))
+    free.push_back({region.size[d], 1});
+  for (size_t i = free.size(); i-- > 1;)
+    free[i - 1].stride = free[i].stride * free[i].size;
+  tiles[t] = onChip(tensor, tensor.dim(0), free);
+}
+
 Tensor Body::make(uint32_t t, const Region &region) {
   const Tile &tile = group.tiles[t];
   if (tile.inPlaceOf != kNone)

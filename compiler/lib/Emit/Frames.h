@@ -23,8 +23,9 @@ public:
   /// An iteration of the loop around `level` begins.
   void next(unsigned level) { ++turn[level]; }
   void write(const plan::Step &step, const Region &region);
-  /// Gives tile `t` a tensor made elsewhere, such as an accumulator.
-  void bind(uint32_t t, const nl::Tensor &tensor) { tiles[t] = tensor; }
+  /// Gives tile `t` the elements of a tensor made elsewhere, such as an accumulator: those of each
+  /// partition are the free dims of the region in row-major order.
+  void bind(uint32_t t, const nl::Tensor &tensor, const Region &region);
 
 private:
   nl::Tensor make(uint32_t t, const Region &region);

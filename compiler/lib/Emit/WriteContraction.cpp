@@ -325,7 +325,7 @@ private:
     }
     body.next(last);
     for (size_t p = 0; p < sums.size(); ++p)
-      body.bind(loops.products[p].tile, sums[p]);
+      body.bind(loops.products[p].tile, sums[p], region);
     writeSteps(last);
   }
 
