@@ -7,8 +7,14 @@
 #include "kiln/ISA/Text.h"
 #include "kiln/InitAllDialects.h"
 #include "kiln/Pipelines/Pipelines.h"
+#include "kiln/Plan/Plan.h"
 #include "kiln/Support/Diagnostics.h"
+#include "kiln/Target/Encode.h"
+#include "kiln/Tile/Decompose.h"
+#include "kilnrt/Debug.h"
+#include "kilnrt/Executor.h"
 #include "kilnrt/Numerics/Convert.h"
+#include "kilnrt/Proof.h"
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -150,25 +156,150 @@ std::vector<Value> argumentsOf(const Graph &graph, std::span<const Value> data) 
   return out;
 }
 
+/// Sums of `graph` get the orders that those of `planned` have, one after the other; false when
+/// they are not the same operations.
+bool takeOrders(Graph &graph, const Graph &planned) {
+  const auto sums = [](const Graph &g) {
+    std::vector<NodeId> out;
+    for (NodeId id = 0; id < g.nodes.size(); ++id)
+      if (g[id].op == Op::Reduce || g[id].op == Op::Matmul)
+        out.push_back(id);
+    return out;
+  };
+  const std::vector<NodeId> to = sums(graph), from = sums(planned);
+  if (to.size() != from.size())
+    return false;
+  for (size_t i = 0; i < to.size(); ++i) {
+    const Node &a = graph[to[i]], &b = planned[from[i]];
+    if (a.op != b.op || a.alu != b.alu || a.elements() != b.elements())
+      return false;
+    graph[to[i]].order = b.order;
+  }
+  return true;
+}
+
+/// What a run touches.
+struct Touched final : kilnrt::RunObserver {
+  int64_t readBytes = 0, writtenBytes = 0; ///< of HBM, repeated elements each time
+  int64_t sbufBytes = 0;                   ///< of a partition, up to the highest byte
+  uint64_t instructions = 0;
+
+  void starts(const kilnrt::RunView &view) override { program = &view.program; }
+  void reads(const kilnrt::RunStep &, unsigned, const kilnrt::Place &place) override {
+    readBytes += touch(place);
+  }
+  void writes(const kilnrt::RunStep &, unsigned, const kilnrt::Place &place) override {
+    writtenBytes += touch(place);
+  }
+
+private:
+  /// Bytes of HBM.
+  int64_t touch(const kilnrt::Place &place) {
+    const kilnrt::TensorInfo &tensor = program->tensors[place.tensor];
+    if (tensor.memory == isa::Memory::Sbuf)
+      sbufBytes = std::max(sbufBytes, place.endByte);
+    if (tensor.memory != isa::Memory::Hbm)
+      return 0;
+    return int64_t(place.shape().rows) * place.shape().elements * place.shape().elementBytes();
+  }
+  const kilnrt::Program *program = nullptr;
+};
+
+/// What a run touches beyond what its plan claims, in words; empty when nothing. A claim of 0 bytes
+/// of HBM is none.
+std::string beyond(const plan::Plan &plan, const Touched &touched) {
+  if (touched.sbufBytes > plan.sbufBytes)
+    return text(touched.sbufBytes, " bytes of a partition are used, the plan claims ",
+                plan.sbufBytes);
+  if (plan.readBytes != 0 && touched.readBytes > plan.readBytes)
+    return text(touched.readBytes, " bytes are read, the plan claims ", plan.readBytes);
+  if (plan.writtenBytes != 0 && touched.writtenBytes > plan.writtenBytes)
+    return text(touched.writtenBytes, " bytes are written, the plan claims ", plan.writtenBytes);
+  return {};
+}
+
+/// Runs a program after every proof; `outputs` by result number.
+std::optional<Verdict> runProgram(const kilnrt::Program &program, std::span<const Value> arguments,
+                                  std::vector<Value> &outputs, Touched &touched) {
+  if (const auto status = kilnrt::verify(program); !status)
+    return wrong("the program", status.error().message);
+  const auto proof = kilnrt::prove(program);
+  if (!proof)
+    return wrong("the proof", proof.error().message);
+  if (!proof->isProven())
+    return wrong("the proof",
+                 proof->findings.empty() ? proof->reason : proof->findings[0].diagnostic.message);
+  const auto executable = kilnrt::Executable::prepare(program);
+  if (!executable)
+    return wrong("the run", executable.error().message);
+  std::vector<kilnrt::HostArray> inputs;
+  for (const Value &value : arguments)
+    inputs.push_back({value.dtype, value.shape, value.bytes});
+  kilnrt::RunOptions options;
+  options.observer = &touched;
+  auto result = executable->run(inputs, options);
+  if (!result)
+    return wrong("the run", result.error().message);
+  touched.instructions = result->stats.instructions;
+  for (kilnrt::HostArray &array : result->outputs)
+    outputs.push_back({array.dtype, array.shape, std::move(array.data)});
+  return std::nullopt;
+}
+
 } // namespace
 
-Verdict test::checkGraph(const Graph &graph, std::span<const Value> data) {
+Verdict test::checkGraph(const Graph &graph, std::span<const Value> data,
+                         std::vector<Value> *results) {
   const std::vector<Value> arguments = argumentsOf(graph, data);
-  std::vector<Value> expected, simplified;
+  std::vector<Value> expected, found;
   if (const auto fault = outputsOf(graph, arguments, expected))
     return wrong("the graph", fault->message);
 
+  // Simplified: what the author wrote, sums in double on both sides.
   Kernel kernel(graph);
   if (!kernel.verifies())
     return kernel.failure("conversion");
   if (!kernel.runTo(Level::Tile))
     return kernel.failure("simplification");
   const Graph simple = graphOf(kernel.op()).graph;
-  if (const auto fault = outputsOf(simple, arguments, simplified))
+  if (const auto fault = outputsOf(simple, arguments, found))
     return wrong("the simplified graph", fault->message);
-  if (std::string what = difference(simplified, expected); !what.empty())
+  if (std::string what = difference(found, expected); !what.empty())
     return wrong("simplification", text(what, "\n", print(simple)));
-  return {};
+
+  // Planned: the graph of the plan means what the simplified one means in its orders.
+  Graph primitive = decompose(simple);
+  const plan::PlanResult planned = plan::makePlan(primitive, {});
+  if (!planned.plan && planned.diagnostics.empty())
+    return wrong("planning", "no plan and no diagnostic");
+  if (planned.plan) {
+    if (const auto fault = outputsOf(planned.plan->graph, arguments, expected))
+      return wrong("the planned graph", text(fault->message, "\n", print(planned.plan->graph)));
+    if (takeOrders(primitive, planned.plan->graph)) {
+      if (const auto fault = outputsOf(primitive, arguments, found))
+        return wrong("the simplified graph", fault->message);
+      if (std::string what = difference(expected, found); !what.empty())
+        return wrong("planning", text(what, "\n", print(planned.plan->graph)));
+    }
+  }
+
+  // Compiled and run: the planned graph, bit for bit.
+  if (!kernel.runTo(Level::Streams))
+    return kernel.failure("compilation");
+  if (!planned.plan)
+    return wrong("planning", "the compiler found a plan, makePlan did not");
+  const kilnrt::Program program = encode(kernel.op());
+  found.clear();
+  Touched touched;
+  if (auto fault = runProgram(program, arguments, found, touched))
+    return *fault;
+  if (std::string what = difference(found, expected); !what.empty())
+    return wrong("the result", text(what, "\n", print(planned.plan->graph)));
+  if (std::string what = beyond(*planned.plan, touched); !what.empty())
+    return wrong("the claim", what);
+  if (results)
+    *results = std::move(found);
+  return {Verdict::Kind::Right, {}, {}, touched.instructions};
 }
 
 std::string test::printAsKernel(const Graph &graph) { return Kernel(graph).print(); }

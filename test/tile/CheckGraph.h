@@ -19,7 +19,8 @@ struct Verdict {
 /// them on `data` (the Input buffers of the graph; others empty) and compares every output with the
 /// interpreter, bit for bit. Every step is compared: simplified, planned, run. Refused needs a
 /// rule.
-Verdict checkGraph(const Graph &graph, std::span<const Value> data);
+Verdict checkGraph(const Graph &graph, std::span<const Value> data,
+                   std::vector<Value> *results = nullptr);
 
 /// The kernel as text in the tile dialect.
 std::string printAsKernel(const Graph &graph);

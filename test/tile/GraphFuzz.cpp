@@ -4,15 +4,15 @@
 //        graph-fuzz --show SEED
 //        graph-fuzz --check FILE
 //
-// Each graph is either right in every step (CheckGraph.h) or refused with a rule. Of a wrong one the
-// seed, what is wrong and the smallest graph that shares it are printed, and with --out a lit test
-// is written, which runs --check. Graphs are checked in processes of their own, so a crash is one
-// more way to be wrong.
+// Each graph is either right in every step (CheckGraph.h) or refused with a rule. Of a wrong one
+// the seed, what is wrong and the smallest graph that shares it are printed, and with --out a lit
+// test is written, which runs --check. Graphs are checked in processes of their own, so a crash is
+// one more way to be wrong.
 //
 //===------------------------------------------------------------------------------------------===//
 
-#include "RandomGraph.h"
 #include "CheckGraph.h"
+#include "RandomGraph.h"
 #include "ShrinkGraph.h"
 #include "kiln/ISA/Text.h"
 #include "kiln/Tile/Parse.h"
@@ -51,6 +51,17 @@ Verdict readVerdict(int descriptor) {
   out.rule = bytes.substr(rule + 1, body - rule - 1);
   out.text = bytes.substr(body + 1);
   return out;
+}
+
+/// The graph of a seed: every 16th is large, so that tiles, loops and chunks are many.
+Graph graphOf(uint64_t seed) {
+  RandomGraphOptions options;
+  if (seed % 16 == 0) {
+    options.maxElements = 3'000'000;
+    options.maxProducts = 300'000'000;
+    options.maxOps = 8;
+  }
+  return randomGraph(seed, options);
 }
 
 /// checkGraph in a child process.
@@ -98,8 +109,9 @@ Graph smallest(const Graph &graph, uint64_t seed, const Verdict &verdict) {
 
 void writeTest(const std::string &folder, uint64_t seed, const Graph &graph,
                const Verdict &verdict) {
-  std::ofstream file(folder + "/graph-" + std::to_string(seed) + ".graph");
-  file << "// RUN: graph-fuzz --check %s\n// data " << seed << "\n// " << stepOf(verdict) << "\n\n"
+  std::ofstream file(folder + "/graph-" + std::to_string(seed) + ".test");
+  file << "// RUN: %kiln_build/test/tile/graph-fuzz --check %s\n// data " << seed << "\n// "
+       << stepOf(verdict) << "\n\n"
        << print(graph) << "\n";
   std::istringstream kernel(printAsKernel(graph));
   for (std::string line; std::getline(kernel, line);)
@@ -110,7 +122,7 @@ int fuzz(uint64_t first, uint64_t count, bool shrinks, const std::string &folder
   std::map<std::string, uint64_t> refused;
   uint64_t right = 0, wrong = 0, instructions = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    const Graph graph = randomGraph(seed);
+    const Graph graph = graphOf(seed);
     const Verdict verdict = checkApart(graph, seed);
     instructions += verdict.instructions;
     if (verdict.kind == Verdict::Kind::Right) {
@@ -187,7 +199,7 @@ int main(int argc, char **argv) {
     } else if (flag == "--out") {
       folder = argv[i];
     } else if (flag == "--show") {
-      const Graph graph = randomGraph(std::strtoull(argv[i], nullptr, 10));
+      const Graph graph = graphOf(std::strtoull(argv[i], nullptr, 10));
       std::cout << print(graph) << printAsKernel(graph);
       return 0;
     } else if (flag == "--check") {
