@@ -169,7 +169,8 @@ void Body::writeReduce(const Step &step, const Region &region) {
   nisa::tensor_reduce({.dst = view(target, kept, region),
                        .op = aluOp(step.op0),
                        .data = onChip(source, source.dim(0), free),
-                       .axis = axes});
+                       .axis = axes,
+                       .negate = step.isNegated});
   (void)dst;
   if (isContinued)
     combine(step.op0, step.dst, step.part, region);
@@ -254,6 +255,10 @@ void Body::write(const Step &step, const Region &region) {
     args.op1 = aluOp(step.op1);
     args.reverse1 = step.reverse1;
     return nisa::scalar_tensor_tensor(args);
+  }
+  case Kind::Reciprocal: {
+    const Tensor x = tileOf(step.x);
+    return nisa::reciprocal(make(step.dst, region), x);
   }
   case Kind::Predicated: {
     const Tensor dst = view(step.dst, dims, region);

@@ -213,7 +213,8 @@ private:
     const Step &step = group.steps[lives[t].first];
     using Kind = Step::Kind;
     const bool isMap = step.kind == Kind::Activation || step.kind == Kind::TensorScalar ||
-                       step.kind == Kind::TensorTensor || step.kind == Kind::ScalarTensorTensor;
+                       step.kind == Kind::TensorTensor || step.kind == Kind::ScalarTensorTensor ||
+                       step.kind == Kind::Reciprocal;
     if (!isMap || step.dst != t)
       return kNone;
     for (const Argument *a : {&step.x, &step.y, &step.z}) {

@@ -152,11 +152,23 @@ private:
     return std::clamp<int64_t>(kPieceBytes / std::max<int64_t>(1, block * element), 1, chunks);
   }
 
-  double workOf(int64_t stationaryTiles, int64_t movingTile, double transposedBytes) const {
-    const double tiles = double(stationaryTiles) * double(ceilDiv(movingExtent(group), movingTile));
-    // A matmul costs its moving columns, at least the array's height of them.
-    const double last = double(std::max<int64_t>(movingTile, 64));
-    return double(products) * double(chunks) * tiles * last + transposedBytes / 1024;
+  /// Nanoseconds of the Tensor Engine's columns and of issuing transfers, roughly.
+  double workOf(const Choice &choice, double transposedBytes) const {
+    const ContractionPlan &plan = choice.plan;
+    const double stationaryTiles = double(ceilDiv(stationaryExtent(group), kStationary));
+    double columns = 0;
+    const int64_t width = movingExtent(group);
+    for (int64_t block = 0; block < width; block += plan.movingBlock) {
+      const int64_t size = std::min(plan.movingBlock, width - block);
+      for (int64_t tile = 0; tile < size; tile += choice.movingTile)
+        columns += double(std::max<int64_t>(std::min(choice.movingTile, size - tile), 64)) + 16;
+    }
+    const double pieces = double(ceilDiv(chunks, plan.pieceChunks));
+    const double transfers = pieces *
+                             double(ceilDiv(stationaryExtent(group), plan.stationaryBlock)) *
+                             double(ceilDiv(width, plan.movingBlock));
+    return double(products) * double(chunks) * stationaryTiles * columns / 2.4 + 60 * transfers +
+           transposedBytes / 1024;
   }
 
   double transposedBytes(bool stationary, double times) const {
@@ -222,9 +234,8 @@ private:
         choice.traffic = sideBytes(outerIsStationary) + innerBytes * double(blocks) -
                          innerBytes * double(blocks - 1) * std::min(1.0, kept);
         choice.movingTile = std::min({kMoving, choice.plan.movingBlock});
-        choice.work = workOf(ceilDiv(stationaryExtent(group), kStationary), choice.movingTile,
-                             transposedBytes(outerIsStationary, 1) +
-                                 transposedBytes(!outerIsStationary, double(blocks)));
+        choice.work = workOf(choice, transposedBytes(outerIsStationary, 1) +
+                                         transposedBytes(!outerIsStationary, double(blocks)));
         consider(choice);
       }
       if (best && double(blocks) > 64)
@@ -267,9 +278,8 @@ private:
         const double movingBlocks = double(ceilDiv(movingExtent(group), choice.plan.movingBlock));
         choice.traffic = sideBytes(true) * movingBlocks + sideBytes(false) * stationaryBlocks;
         choice.movingTile = std::min(kMoving, choice.plan.movingBlock);
-        choice.work =
-            workOf(ceilDiv(stationaryExtent(group), kStationary), choice.movingTile,
-                   transposedBytes(true, movingBlocks) + transposedBytes(false, stationaryBlocks));
+        choice.work = workOf(choice, transposedBytes(true, movingBlocks) +
+                                         transposedBytes(false, stationaryBlocks));
         consider(choice);
       }
   }

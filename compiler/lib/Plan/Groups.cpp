@@ -94,6 +94,7 @@ public:
 
   Plan run() {
     findDemand();
+    loadedBy.resize(graph.nodes.size());
     storedBy.resize(graph.buffers.size());
     touchedBy.resize(graph.buffers.size());
     for (NodeId id = 0; id < graph.nodes.size(); ++id)
@@ -315,6 +316,17 @@ private:
     for (uint32_t g : producers)
       if (find(g) != own)
         merge(own, find(g));
+    // Groups that read the same tensors over the same space read them once together.
+    for (NodeId operand : node.operands) {
+      if (graph[operand].op != Op::Load)
+        continue;
+      for (uint32_t reader : loadedBy[operand])
+        if (const uint32_t g = find(reader); g != find(own) &&
+                                             drafts[g].skeleton == Skeleton::Rows &&
+                                             drafts[g].extents == drafts[find(own)].extents)
+          merge(find(own), g);
+      loadedBy[operand].push_back(find(own));
+    }
   }
 
   /// A store belongs to the group of its value; one of a leaf is a group of its own.
@@ -323,7 +335,8 @@ private:
     const NodeId value = node.operands[0];
     uint32_t own = group(value);
     if (own == kNone) {
-      own = open(graph[value].op == Op::Load ? Skeleton::Copy : Skeleton::Rows, id, node.shape, 0);
+      own =
+          open(isTransfer(graph[value], node) ? Skeleton::Copy : Skeleton::Rows, id, node.shape, 0);
       drafts[own].position = node.position;
       if (graph[value].op == Op::Load) {
         needMemory(own, value);
@@ -334,6 +347,30 @@ private:
     }
     effects.push_back({id, own});
     storedBy[node.view.buffer].push_back(own);
+  }
+
+  /// Whether one transfer writes `load` to where `effect` wants it. What would move element by
+  /// element, or read the same again, goes through SBUF.
+  bool isTransfer(const Node &load, const Node &effect) const {
+    if (load.op != Op::Load)
+      return false;
+    const auto isOnChip = [&](const tile::View &view) {
+      return graph.buffers[view.buffer].memory != isa::Memory::Hbm;
+    };
+    if (isOnChip(load.view) || isOnChip(effect.view))
+      return true;
+    if (load.elements() < kShortSum || load.shape != effect.shape)
+      return true;
+    bool isRepeated = false, isTransposed = false;
+    for (size_t i = 0; i < load.shape.size(); ++i) {
+      if (load.shape[i] == 1)
+        continue;
+      isRepeated |= load.view.stride[i] == 0;
+      // What lies side by side on one side does not on the other.
+      isTransposed |=
+          load.view.stride[i] == 1 && effect.view.stride[i] != 1 && isa::bytesOf(load.dtype) > 1;
+    }
+    return !isRepeated && !isTransposed;
   }
 
   /// Copies of one buffer, where one of them writes it, keep their order.
@@ -465,6 +502,7 @@ private:
   std::vector<Draft> drafts;
   Plan plan;
   std::vector<std::pair<NodeId, uint32_t>> effects; ///< stores and their groups
+  std::vector<std::vector<uint32_t>> loadedBy;      ///< by load: groups of maps and reductions
   std::vector<std::vector<uint32_t>> storedBy;      ///< by buffer: groups
   std::vector<std::vector<std::pair<uint32_t, bool>>>
       touchedBy; ///< by buffer: copies, if they write

@@ -9,6 +9,7 @@
 #include "kiln/Plan/Movement.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace kiln::plan {
@@ -61,6 +62,57 @@ reshapeStrides(const Shape &from, const std::vector<int64_t> &stride, const Shap
 
 namespace {
 
+/// What tells values apart that one node can stand for.
+std::string keyOf(const Node &node) {
+  std::string key;
+  const auto add = [&](auto value) {
+    key.append(reinterpret_cast<const char *>(&value), sizeof value);
+  };
+  const auto addList = [&](const auto &list) {
+    add(list.size());
+    for (auto value : list)
+      add(value);
+  };
+  add(node.op);
+  add(node.dtype);
+  add(node.fn);
+  add(node.alu);
+  add(node.axis);
+  add(node.transposeX);
+  add(node.transposeY);
+  add(node.number);
+  addList(node.operands);
+  addList(node.shape);
+  addList(node.axes);
+  add(node.view.buffer);
+  add(node.view.offset);
+  addList(node.view.stride);
+  return key;
+}
+
+/// The graph with equal values computed, and equal places loaded, once. `buffers`: how many there
+/// were before movement was lowered; what is loaded from those the program may write again.
+Graph shareEqual(const Graph &graph, size_t buffers) {
+  Graph out;
+  out.buffers = graph.buffers;
+  std::vector<NodeId> renumbered(graph.nodes.size());
+  std::map<std::string, NodeId> known;
+  for (NodeId id = 0; id < graph.nodes.size(); ++id) {
+    Node node = graph[id];
+    for (NodeId &operand : node.operands)
+      operand = renumbered[operand];
+    const bool isSteady = node.op != Op::Load || node.view.buffer >= buffers ||
+                          graph.buffers[node.view.buffer].role == tile::Buffer::Role::Input;
+    if (node.isEffect() || !isSteady || node.hint.any()) {
+      renumbered[id] = out.add(std::move(node));
+      continue;
+    }
+    auto [slot, isNew] = known.try_emplace(keyOf(node), NodeId(out.nodes.size()));
+    renumbered[id] = isNew ? out.add(std::move(node)) : slot->second;
+  }
+  return out;
+}
+
 class Lowering {
 public:
   Lowering(const Graph &old, const std::vector<Write> &writes)
@@ -81,7 +133,7 @@ public:
   Graph run() {
     for (NodeId id = 0; id < old.nodes.size(); ++id)
       vals[id] = lower(id);
-    return std::move(graph);
+    return shareEqual(graph, old.buffers.size());
   }
 
 private:
@@ -442,7 +494,11 @@ private:
   }
 
   /// Writes `val` to `view` of a buffer, element by element in row-major order.
-  void write(const Val &val, const Node &effect, const tile::View &view) {
+  void write(Val val, const Node &effect, const tile::View &view) {
+    // A store rounds by itself.
+    if (const Node &value = graph[val.node];
+        value.op == Op::Cast && value.dtype == graph.buffers[view.buffer].dtype)
+      val.node = value.operands[0];
     const Shape own = graph[val.node].shape;
     Node out = effect;
     out.operands = {val.node};

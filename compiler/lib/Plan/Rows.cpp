@@ -70,6 +70,11 @@ double costOf(const Graph &graph, const Group &group, const Space &space, unsign
       run *= group.extents[d];
     }
     const double bytes = isa::bytesOf(graph[footprint.node].dtype);
+    // A load whose partitions lie side by side is transposed on the way, at nearly full rate.
+    const unsigned last = dims ? 31 - unsigned(__builtin_clz(dims)) : 0;
+    if (graph[footprint.node].op == Op::Load && partition != kNone && bytes > 1 &&
+        footprint.stride[partition] == 1 && last != partition)
+      run = std::max(run, group.extents[last] / 2);
     const double pieces = size(dims) / double(run);
     // A descriptor costs what some 128 bytes cost; sixteen engines, a byte lane each.
     cost += (size(dims) * bytes + pieces * 128) / 400;

@@ -35,6 +35,7 @@ public:
     uses.assign(count, 0);
     tileOf.assign(count, kNone);
     needed.assign(count, false);
+    isNegated.assign(count, false);
     writtenAs.assign(count, std::nullopt);
     for (NodeId id : group.nodes)
       for (NodeId operand : graph[id].operands)
@@ -105,15 +106,19 @@ private:
     const uint32_t column = tile(i);
     if (group.tiles[column].dtype == DType::Float32)
       return tileArgument(column);
+    if (node(i).op == Op::Iota && uses[i] == 1) { // rounded the same way by the engine that counts
+      group.tiles[column].dtype = DType::Float32;
+      return tileArgument(column);
+    }
     const uint32_t converted = makeTile(kNone, DType::Float32, space.dims[i]);
     steps.push_back(copy(converted, column, i));
     return tileArgument(converted);
   }
   /// A tile with the elements of node `i`, also of a number.
-  uint32_t filled(size_t i, std::vector<Step> &steps) {
+  uint32_t filled(size_t i, std::vector<Step> &steps, uint32_t dims = 0) {
     if (!isNumber(i))
       return tile(i);
-    const uint32_t t = makeTile(kNone, node(i).dtype, 0);
+    const uint32_t t = makeTile(kNone, node(i).dtype, dims);
     Step fill;
     fill.kind = Step::Kind::Fill;
     fill.dst = t;
@@ -238,7 +243,7 @@ private:
     if (uses[value] == 1 && node(value).dtype == DType::Float32 && isComputed(value) &&
         tileOf[value] == kNone && !isAccumulator(value))
       writtenAs[value] = out;
-    uint32_t t = filled(value, steps);
+    uint32_t t = filled(value, steps, space.dims[i]);
     if (group.tiles[t].memory == isa::Memory::Psum) {
       const uint32_t moved = makeTile(kNone, out, group.tiles[t].dims);
       steps.push_back(copy(moved, t, i));
@@ -265,6 +270,17 @@ private:
   }
 
   void matchActivation(size_t i) {
+    if (node(i).fn == isa::ActFn::Reciprocal) {
+      // The Vector Engine's has no bounded domain, and needs no table of functions.
+      std::vector<Step> steps;
+      Step step;
+      step.kind = Step::Kind::Reciprocal;
+      step.x = tileArgument(filled(operand(i, 0), steps));
+      step.dst = tile(i);
+      step.node = group.nodes[i];
+      steps.push_back(step);
+      return add(i, steps);
+    }
     Step step;
     step.kind = Step::Kind::Activation;
     step.fn = node(i).fn;
@@ -301,6 +317,10 @@ private:
   Argument negated(size_t i, std::vector<Step> &steps) {
     if (isNumber(i))
       return numberArgument(-node(i).number);
+    if (node(i).op == Op::Reduce && isInner(i) && !group.isChunked) {
+      isNegated[i] = true;
+      return tileArgument(tile(i));
+    }
     const uint32_t negative = makeTile(kNone, DType::Float32, space.dims[i]);
     Step step;
     step.kind = Step::Kind::TensorScalar;
@@ -476,6 +496,7 @@ private:
     step.kind = Step::Kind::Reduce;
     step.dst = tile(i);
     step.op0 = node(i).alu;
+    step.isNegated = isNegated[i];
     step.dims = space.reduced[i]; // of what repeats along one of them, every repetition
     step.node = group.nodes[i];
     std::vector<Step> steps;
@@ -490,6 +511,7 @@ private:
   std::vector<uint32_t> uses; ///< readers in the group, by index
   std::vector<uint32_t> tileOf;
   std::vector<bool> needed;
+  std::vector<bool> isNegated; ///< reductions whose tile holds the negative
   std::vector<std::optional<DType>>
       writtenAs; ///< dtype a value is written in by its only reader's wish
   std::vector<std::pair<size_t, std::vector<Step>>> made;
@@ -504,7 +526,8 @@ void fuseSums(const tile::Graph &graph, Group &group) {
     if (reduce.kind != Step::Kind::Reduce || reduce.op0 != AluOp::Add || !reduce.x.isTile())
       continue;
     const Tile &source = group.tiles[reduce.x.tile];
-    if (source.dtype != DType::Float32 || (source.dims & ~partition) != reduce.dims)
+    if (reduce.isNegated || source.dtype != DType::Float32 ||
+        (source.dims & ~partition) != reduce.dims)
       continue;
     const auto producer = std::find_if(group.steps.begin(), group.steps.begin() + long(r),
                                        [&](const Step &s) { return s.dst == reduce.x.tile; });

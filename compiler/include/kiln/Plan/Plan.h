@@ -67,6 +67,7 @@ struct Step {
     TensorScalar,       ///< dst = op1(op0(x, y), z)
     TensorTensor,       ///< dst = op0(x, y)
     ScalarTensorTensor, ///< dst = op1(op0(x, y), z)
+    Reciprocal,         ///< dst = 1 / x
     Predicated,         ///< dst = y ? x : dst
     Reduce,             ///< dst = op0 folded over `dims` of x
   };
@@ -78,6 +79,7 @@ struct Step {
   bool reverse0 = false, reverse1 = false; ///< the second argument comes first
   uint32_t dims = 0;                       ///< Reduce: bits of the dims that go
   unsigned dim = 0;                        ///< Iota
+  bool isNegated = false;                  ///< Reduce: dst is the negative
   bool isPartial = false; ///< Reduce, Activation's sum: of a chunk, to be folded into what is there
   uint32_t part = kNone;  ///< tile of the chunk's result, when isPartial
   NodeId node = kNone;    ///< Load, Store: the node; others: whose line it is
