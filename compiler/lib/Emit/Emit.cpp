@@ -40,6 +40,10 @@ std::variant<Emitted, Diagnostic> emit(const Plan &plan, bool isAlone) {
   Emitted out;
   const kiln::emit::Context context{session, plan, buffers, isAlone};
   for (const Group &group : plan.groups) {
+    if (group.isInlined) {
+      out.groupEnds.push_back(session.instructionCount());
+      continue;
+    }
     session.at(group.location);
     std::optional<Diagnostic> problem = session.run([&] {
       switch (group.skeleton) {

@@ -121,6 +121,8 @@ void Body::writeLoad(const Step &step, const Region &region) {
 }
 
 void Body::writeStore(const Step &step, const Region &region) {
+  if (take)
+    return take(view(step.x.tile, group.tiles[step.x.tile].dims, region), region);
   const tile::Node &node = context.node(step.node);
   const plan::Footprint &f = footprint(step.node);
   const uint32_t dims = group.tiles[step.x.tile].dims;

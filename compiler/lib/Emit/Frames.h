@@ -5,6 +5,8 @@
 
 #include "Writer.h"
 
+#include <functional>
+
 namespace kiln::emit {
 
 /// The part of the iteration space that is being worked on.
@@ -23,6 +25,10 @@ public:
   /// An iteration of the loop around `level` begins.
   void next(unsigned level) { ++turn[level]; }
   void write(const plan::Step &step, const Region &region);
+  /// Stores hand their tile to `taker` instead of writing it to memory.
+  void redirect(std::function<void(const nl::Tensor &, const Region &)> taker) {
+    take = std::move(taker);
+  }
   /// Gives tile `t` the elements of a tensor made elsewhere, such as an accumulator: those of each
   /// partition are the free dims of the region in row-major order.
   void bind(uint32_t t, const nl::Tensor &tensor, const Region &region);
@@ -46,6 +52,7 @@ private:
 
   const Context &context;
   const plan::Group &group;
+  std::function<void(const nl::Tensor &, const Region &)> take;
   std::vector<nl::Tensor> tiles;
   std::vector<int64_t> turn;       ///< by level
   std::vector<int64_t> levelBase;  ///< by level: byte of its first frame

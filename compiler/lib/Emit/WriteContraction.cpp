@@ -3,6 +3,8 @@
 #include "Frames.h"
 
 #include <algorithm>
+#include <functional>
+#include <memory>
 
 namespace kiln::emit {
 
@@ -34,6 +36,10 @@ public:
   int64_t bytes() const { return slotBytes * int64_t(slots.size()); }
   int64_t count() const { return ceilDiv(ceilDiv(contraction, kHeight), pieceChunks); }
 
+  /// How rows [begin, end) of the operand are computed; each tile of them goes to the taker.
+  using Taker = std::function<void(const Tensor &rows, int64_t start)>;
+  std::function<void(int64_t begin, int64_t end, const Taker &taker)> computeRows;
+
   void startBatch(int64_t offset) {
     if (offset == batchOffset)
       return;
@@ -46,11 +52,24 @@ public:
   void ensure(int64_t number, int64_t piece) {
     if (piece >= count())
       return;
+    if (side.producer != plan::kNone && !isHere(number, piece))
+      return compute(number);
+    find(number, piece);
+  }
+
+  bool isHere(int64_t number, int64_t piece) const {
+    return std::any_of(slots.begin(), slots.end(), [&](const Slot &slot) {
+      return slot.block == number && slot.piece == piece;
+    });
+  }
+
+  /// The piece, in the slot used longest ago if it is not there yet.
+  const Tensor &find(int64_t number, int64_t piece) {
     Slot *oldest = &slots.front();
     for (Slot &slot : slots) {
       if (slot.block == number && slot.piece == piece) {
         slot.used = ++clock;
-        return;
+        return slot.tile;
       }
       if (slot.used < oldest->used)
         oldest = &slot;
@@ -58,7 +77,10 @@ public:
     oldest->block = number;
     oldest->piece = piece;
     oldest->used = ++clock;
-    oldest->tile = fetch(number, piece, oldest - slots.data());
+    oldest->tile = declare(number, piece, oldest - slots.data());
+    if (side.producer == plan::kNone)
+      fetch(oldest->tile, number, piece);
+    return oldest->tile;
   }
 
   /// Rows [chunk * height, ...) and columns [start, start + size) of block `number`.
@@ -84,16 +106,21 @@ private:
   int64_t columnsOf(int64_t number) const { return std::min(block, extent - number * block); }
   int64_t heightOf(int64_t chunk) const { return std::min(kHeight, contraction - chunk * kHeight); }
 
-  Tensor fetch(int64_t number, int64_t piece, int64_t slot) const {
-    const tile::Node &node = context.node(side.load);
-    const int64_t columns = columnsOf(number), first = piece * pieceChunks;
+  Tensor declare(int64_t number, int64_t piece, int64_t slot) const {
+    const int64_t first = piece * pieceChunks;
     const int64_t last = std::min(chunks(), first + pieceChunks);
     nl::NdarrayOptions options;
     if (context.isPlaced)
       options.address = nl::Address{0, base + slot * slotBytes};
-    context.session.at(node.location);
-    const Tensor tile =
-        nl::ndarray({heightOf(first), last - first, columns}, toNl(side.dtype), nl::sbuf, options);
+    context.session.at(context.node(side.load).location);
+    return nl::ndarray({heightOf(first), last - first, columnsOf(number)}, toNl(side.dtype),
+                       nl::sbuf, options);
+  }
+
+  void fetch(const Tensor &tile, int64_t number, int64_t piece) const {
+    const tile::Node &node = context.node(side.load);
+    const int64_t columns = columnsOf(number), first = piece * pieceChunks;
+    const int64_t last = std::min(chunks(), first + pieceChunks);
     const Tensor &buffer = context.buffers[node.view.buffer];
     const int64_t offset = node.view.offset + batchOffset + number * block * side.sideStride;
     const auto loadChunks = [&](int64_t from, int64_t count) {
@@ -111,7 +138,44 @@ private:
     loadChunks(first, last - first - (isRagged ? 1 : 0));
     if (isRagged)
       loadChunks(last - 1, 1);
-    return tile;
+  }
+
+  /// Computes the rows of block `number` and turns them into its pieces.
+  void compute(int64_t number) {
+    std::vector<Tensor> pieces;
+    for (int64_t piece = 0; piece < count(); ++piece)
+      pieces.push_back(find(number, piece));
+    const int64_t begin = number * block;
+    computeRows(begin, begin + columnsOf(number), [&](const Tensor &rows, int64_t start) {
+      for (int64_t piece = 0; piece < count(); ++piece)
+        turn(rows, start - begin, pieces[size_t(piece)], number, piece);
+    });
+  }
+
+  /// Columns of a piece from `rows` of the operand.
+  void turn(const Tensor &rows, int64_t column, const Tensor &tile, int64_t number,
+            int64_t piece) const {
+    const int64_t first = piece * pieceChunks, columns = columnsOf(number), size = rows.dim(0);
+    const int64_t last = std::min(chunks(), first + pieceChunks);
+    const bool isRagged = heightOf(last - 1) != kHeight;
+    const int64_t full = last - first - (isRagged ? 1 : 0);
+    context.session.at(context.node(side.load).location);
+    if (full > 0) {
+      const Dim source[] = {{full, kHeight}, {kHeight, 1}}, target[] = {{full, columns}, {size, 1}};
+      const unsigned skip = full == 1 ? 1 : 0;
+      nisa::DmaTranspose args{
+          .dst = onChip(tile, kHeight, std::span(target).subspan(skip), column),
+          .src = onChip(rows, size, std::span(source).subspan(skip), first * kHeight)};
+      args.axes = skip ? nl::AxisOrder{1, 0} : nl::AxisOrder{2, 1, 0};
+      nisa::dma_transpose(args);
+    }
+    if (isRagged) {
+      const int64_t height = heightOf(last - 1);
+      const Dim source[] = {{height, 1}}, target[] = {{size, 1}};
+      nisa::dma_transpose({.dst = onChip(tile, height, target, full * columns + column),
+                           .src = onChip(rows, size, source, (last - 1) * kHeight),
+                           .axes = {1, 0}});
+    }
   }
 
   const Context &context;
@@ -140,6 +204,8 @@ public:
 
   void run() {
     writeSteps(0);
+    for (const auto &once : hoisted)
+      once();
     std::vector<int64_t> index(group.extents.size() - 2, 0);
     for (;;) {
       for (size_t d = 0; d < index.size(); ++d) {
@@ -172,8 +238,39 @@ private:
                         group.extents[isStationary ? stationaryDim : movingDim],
                         isOuter ? loops.outerSlots : loops.innerSlots, base);
       base += list.back().bytes();
+      if (sides[i].producer != plan::kNone)
+        base = addProducer(list.back(), context.plan.groups[sides[i].producer], base);
     }
     return base;
+  }
+
+  /// Lets `rows` compute the operand of `pieces`, with frames from byte `base` on.
+  int64_t addProducer(Pieces &pieces, const Group &rows, int64_t base) {
+    producers.push_back(std::make_unique<Body>(context, rows, base));
+    Body *body = producers.back().get();
+    Region first{{0, 0}, {std::min(rows.tile[0], rows.extents[0]), rows.extents[1]}};
+    const bool isLooped = !rows.loops.empty();
+    hoisted.push_back([=, &rows] {
+      if (isLooped)
+        for (const Step &step : rows.steps)
+          if (step.level == 0)
+            body->write(step, first);
+    });
+    pieces.computeRows = [=, &rows](int64_t begin, int64_t end, const Pieces::Taker &taker) {
+      body->redirect(
+          [&](const Tensor &tile, const Region &region) { taker(tile, region.start[0]); });
+      for (int64_t start = begin; start < end; start += rows.tile[0]) {
+        Region region = first;
+        region.start[0] = start;
+        region.size[0] = std::min(rows.tile[0], end - start);
+        if (isLooped)
+          body->next(1);
+        for (const Step &step : rows.steps)
+          if (step.level == rows.loops.size())
+            body->write(step, region);
+      }
+    };
+    return base + rows.sbufBytes;
   }
 
   void writeSteps(unsigned level) {
@@ -336,6 +433,8 @@ private:
   Body body;
   Region region;
   std::vector<Pieces> stationary, moving;
+  std::vector<std::unique_ptr<Body>> producers;
+  std::vector<std::function<void()>> hoisted; ///< what producers do once
   uint64_t bank = 0;
 };
 

@@ -71,7 +71,7 @@ uint32_t addSide(std::vector<Side> &sides, const Side &side) {
 }
 
 /// Sets sides, products and steps for one choice of the partition dim.
-void orient(const Graph &graph, Group &group, bool stationaryIsN) {
+void orient(const Graph &graph, Group &group, bool stationaryIsN, const Producers &producers) {
   ContractionPlan plan;
   plan.stationaryIsN = stationaryIsN;
   const Space space = makeSpace(graph, group);
@@ -82,8 +82,12 @@ void orient(const Graph &graph, Group &group, bool stationaryIsN) {
     const Node &node = graph[id];
     if (node.op != Op::Matmul)
       continue;
-    const Side x = sideOf(graph, node.operands[0], true, node.transposeX, rank);
-    const Side y = sideOf(graph, node.operands[1], false, node.transposeY, rank);
+    Side x = sideOf(graph, node.operands[0], true, node.transposeX, rank);
+    Side y = sideOf(graph, node.operands[1], false, node.transposeY, rank);
+    for (auto [load, producer] : producers.ofLoad)
+      for (Side *side : {&x, &y})
+        if (side->load == load)
+          side->producer = producer;
     Product product;
     for (uint32_t t = 0; t < group.tiles.size(); ++t)
       if (group.tiles[t].memory == isa::Memory::Psum && group.tiles[t].node == id)
@@ -141,8 +145,6 @@ private:
       sum += isa::bytesOf(side.dtype);
     return sum;
   }
-  static double inMemory(const Side &side, const Graph *) { return isa::bytesOf(side.dtype); }
-
   int64_t extent(bool stationary) const {
     return stationary ? stationaryExtent(group) : movingExtent(group);
   }
@@ -180,9 +182,19 @@ private:
     return sum * times;
   }
 
-  double sideBytes(bool stationary) const {
+  bool isProduced(bool stationary) const {
     const auto &sides = stationary ? group.contraction.stationary : group.contraction.moving;
-    return double(depth) * double(extent(stationary)) * double(bytes(sides)) * double(batches);
+    return std::any_of(sides.begin(), sides.end(),
+                       [](const Side &side) { return side.producer != kNone; });
+  }
+
+  /// Bytes of HBM that loading a side once takes.
+  double sideBytes(bool stationary) const {
+    double sum = 0;
+    for (const Side &side : stationary ? group.contraction.stationary : group.contraction.moving)
+      if (side.producer == kNone)
+        sum += isa::bytesOf(side.dtype);
+    return double(depth) * double(extent(stationary)) * sum * double(batches);
   }
 
   void consider(Choice choice) {
@@ -197,11 +209,14 @@ private:
     const int64_t innerElement = bytes(outerIsStationary ? base.moving : base.stationary);
     const int64_t outerExtent = extent(outerIsStationary), innerExtent = extent(!outerIsStationary);
     const int64_t unit = kStationary;
+    const bool isInnerProduced = isProduced(!outerIsStationary);
     for (int64_t blocks = 1; blocks <= ceilDiv(outerExtent, unit); ++blocks) {
       const int64_t outerBlock =
           std::min(outerExtent, ceilDiv(ceilDiv(outerExtent, blocks), unit) * unit);
       if (ceilDiv(outerExtent, outerBlock) != blocks)
         continue;
+      if (isInnerProduced && blocks > 1)
+        break; // computed once, or not here
       for (int64_t innerBlock : {4 * kMoving, 2 * kMoving, kMoving, kMoving / 2, kStationary}) {
         if (innerBlock > innerExtent && innerBlock != kStationary && innerBlock / 2 >= innerExtent)
           continue;
@@ -254,6 +269,8 @@ private:
   /// Both sides stream along K into a block of PSUM banks.
   void spanned() {
     const ContractionPlan &base = group.contraction;
+    if (isProduced(true) || isProduced(false))
+      return;
     for (int64_t rows = 1; rows <= kBanks; rows *= 2)
       for (int64_t columns = 1; rows * columns * products <= kBanks; columns *= 2) {
         Choice choice;
@@ -323,13 +340,15 @@ bool hasTileAlong(const Group &group, unsigned dim, unsigned other) {
 
 } // namespace
 
-bool planContraction(const Graph &graph, Group &group, const tile::Hint &hint, int64_t sbufBytes) {
+bool planContraction(const Graph &graph, Group &group, const tile::Hint &hint, int64_t sbufBytes,
+                     const Producers &producers, double &traffic) {
   (void)hint;
+  sbufBytes -= producers.sbufBytes;
   std::optional<Choice> best;
   Group chosen;
   for (const bool stationaryIsN : {false, true}) {
     Group candidate = group;
-    orient(graph, candidate, stationaryIsN);
+    orient(graph, candidate, stationaryIsN, producers);
     const unsigned p = candidate.partition, m = movingDim(candidate);
     // Rows that every partition holds are long; loading one for each tile would cost most.
     candidate.contraction.isMovingFirst = hasTileAlong(candidate, m, p);
@@ -356,6 +375,7 @@ bool planContraction(const Graph &graph, Group &group, const tile::Hint &hint, i
   if (!best)
     return false;
   group = std::move(chosen);
+  traffic = best->traffic;
   const ContractionPlan &plan = group.contraction;
   int64_t bytes = 0;
   for (size_t l = 0; l < group.slotBytes.size(); ++l)

@@ -7,10 +7,17 @@
 
 namespace kiln::plan {
 
+/// Groups that may compute an operand in place of a load.
+struct Producers {
+  std::vector<std::pair<NodeId, uint32_t>> ofLoad; ///< load, group
+  int64_t sbufBytes = 0;                           ///< of a partition, for their frames
+};
+
 /// Chooses sides, blocks and residency of a Contraction group for `sbufBytes` of a partition, by
 /// search over everything ContractionPlan can say. False when nothing fits.
+/// Sets `traffic` to the bytes of operands it will load.
 bool planContraction(const tile::Graph &graph, Group &group, const tile::Hint &hint,
-                     int64_t sbufBytes);
+                     int64_t sbufBytes, const Producers &producers, double &traffic);
 
 /// Extent of the dim on partitions of the result, and of the other one.
 inline int64_t stationaryExtent(const Group &group) { return group.extents[group.partition]; }

@@ -2,8 +2,8 @@
 
 #include "kiln/Plan/Plan.h"
 
-#include "Contraction.h"
 #include "Groups.h"
+#include "Inline.h"
 #include "Rows.h"
 #include "kiln/Tile/Numbers.h"
 
@@ -21,12 +21,13 @@ PlanResult makePlan(const tile::Graph &graph, const std::vector<Write> &writes,
       node.number = tile::numberIn(node.dtype, node.number);
   chooseOrders(flat);
   Plan plan = cut(flat);
-  for (Group &group : plan.groups) {
+  for (uint32_t g = 0; g < plan.groups.size(); ++g) {
+    Group &group = plan.groups[g];
     bool fits = true;
     if (group.skeleton == Skeleton::Rows)
       fits = planRows(plan.graph, group, {}, sbufBytes);
     else if (group.skeleton == Skeleton::Contraction)
-      fits = planContraction(plan.graph, group, {}, sbufBytes);
+      fits = planWithProducers(plan, g, sbufBytes);
     if (!fits) {
       Diagnostic d;
       d.rule = "T-07";

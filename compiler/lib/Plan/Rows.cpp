@@ -309,4 +309,21 @@ bool planRows(Graph &graph, Group &group, const tile::Hint &hint, int64_t sbufBy
   return true;
 }
 
+bool planProducer(const Graph &graph, Group &group, NodeId store, int64_t sbufBytes) {
+  const Space space = makeSpace(graph, group);
+  if (group.extents.size() != 2 || (allReduced(space) & 1))
+    return false;
+  for (const Footprint &footprint : group.footprints)
+    if (footprint.node == store &&
+        footprint.stride != std::vector<int64_t>{group.extents[1], int64_t{1}})
+      return false;
+  group.partition = 0;
+  group.tile = {std::min(group.extents[0], kPartitions), group.extents[1]};
+  selectSteps(graph, space, group);
+  if (frameBytes(group, group.steps, group.tiles) > sbufBytes)
+    return false;
+  chooseCopies(group, sbufBytes);
+  return true;
+}
+
 } // namespace kiln::plan

@@ -11,6 +11,11 @@ namespace kiln::plan {
 /// False when it does not fit, however small its tiles: then fewer nodes must share it.
 bool planRows(tile::Graph &graph, Group &group, const tile::Hint &hint, int64_t sbufBytes);
 
+/// The same for a group that computes the operand `store` writes inside a contraction: whole rows,
+/// as many as there are partitions, at most `sbufBytes`. False when its space is not rows of the
+/// operand, or a row does not fit.
+bool planProducer(const tile::Graph &graph, Group &group, NodeId store, int64_t sbufBytes);
+
 /// Bytes of a partition that `tile` takes with the group's tile extents.
 int64_t bytesOf(const Group &group, const Tile &tile);
 

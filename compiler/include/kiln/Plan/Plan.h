@@ -93,6 +93,8 @@ struct Side {
   isa::DType dtype = isa::DType::Float32;        ///< in SBUF: the transfer may cast
   int64_t contractionStride = 0, sideStride = 0; ///< in elements of the buffer
   std::vector<int64_t> batchStride;              ///< by batch dim
+  /// The group that computes this operand, row by row of the side, instead of a load; kNone: none.
+  uint32_t producer = kNone;
 };
 
 /// A matmul of a contraction: result tile, and which stationary and moving operand.
@@ -140,6 +142,9 @@ struct Group {
   unsigned stages = 1;                         ///< passes of the innermost loop
   std::vector<std::vector<int64_t>> slotBytes; ///< by level: bytes of a partition of each slot
   std::vector<int64_t> copies;                 ///< by level: frames in turn
+
+  /// A contraction computes this group where it needs its result, which never is in memory.
+  bool isInlined = false;
 
   // What the plan claims.
   int64_t sbufBytes = 0; ///< of a partition

@@ -96,11 +96,20 @@ struct PlanValues : impl::PlanPassBase<PlanValues> {
         firstWork = op;
         break;
       }
+    std::vector<bool> isUsed(emitted.tensors.size(), false);
+    for (const trace::Instruction &inst : emitted.instructions)
+      for (const isa::Access &access : inst.inst.operands)
+        if (access.present())
+          isUsed[access.tensor] = true;
     OpBuilder builder(context);
     builder.setInsertionPoint(firstWork);
     size_t number = 0;
     for (size_t i = buffers.size(); i < emitted.tensors.size(); ++i) {
       const trace::Tensor &tensor = emitted.tensors[i];
+      if (!isUsed[i]) { // a value that turned out to need no memory
+        buffers.push_back({});
+        continue;
+      }
       std::string name = tensor.name;
       while (name.empty() || !names.insert(name).second)
         name = "t" + std::to_string(number++);
