@@ -219,6 +219,42 @@ attention("T7.4", "fp32", 128, 1024, within(0, 1e-2))
 attention("T7.7", "fp32", 8, 640, within(0, 1e-2))
 
 
+# W: whole tensors, cut by the compiler. Two roundings to the dtype at most, and float32 sums.
+def whole(name, kernel, make, reference, scalars=(), gmac=0.0):
+    for dtype, bound in (("fp32", 2e-6), ("bf16", 3e-3), ("fp16", 4e-4)):
+        case(f"{name} {kernel} {dtype}", f"10_whole_tensor:{kernel}", dtype, make, reference, within_l2(bound), scalars, gmac)
+
+
+def whole_matmuls(name, M, K, N):
+    def scaled(*shapes):  # weights that keep the products near 1
+        return lambda rng: [rng.standard_normal((M, K))] + [rng.standard_normal(s) / np.sqrt(s[0]) for s in shapes]
+
+    gmac = M * K * N / 1e9
+    whole(name, "matmul", scaled((K, N)), np.matmul, gmac=gmac)
+    whole(name, "matmul_bias_gelu", scaled((K, N), (1, N)), lambda x, w, b: references.gelu(x @ w + b), gmac=gmac)
+    whole(name, "rmsnorm_matmul", scaled((1, K), (K, N)), lambda x, g, w, eps: references.rmsnorm(x, g, eps) @ w, (1e-5,),
+          gmac=gmac)
+    whole(name, "mlp_swiglu", scaled((K, N), (K, N), (N, K)),
+          lambda x, g, u, d: (references.silu(x @ g) * (x @ u)) @ d, gmac=3 * gmac)
+
+
+def whole_rows(name, M, N):
+    whole(name, "softmax", normal((M, N)), references.softmax)
+    whole(name, "layernorm", normal((M, N), (1, N), (1, N)), references.layernorm, (1e-5,))
+    whole(name, "rope", normal((M, 2 * N), (M, N), (M, N)), references.rope)
+    whole(name, "transpose_add", normal((M, N), (N, M)), lambda a, b: a + b.T)
+
+
+whole_matmuls("W.1", 2, 63, 129)
+whole_matmuls("W.2", 256, 512, 640)
+whole_matmuls("W.3", 1000, 300, 1152)
+whole_rows("W.4", 200, 1000)
+whole_rows("W.5", 1, 4097)
+whole_rows("W.6", 1025, 63)
+for sizes in ((1024, 1024, 1024), (4096, 1024, 2048)):
+    whole("W.7", "matmul", normal(sizes[:2], sizes[1:], times=0.1), np.matmul, gmac=np.prod(sizes) / 1e9)
+
+
 def special_cases(kiln, card):
     """What is not a comparison with a reference; returns how many there were."""
     vectors = ["rand:25600:float32:1", "rand:25600:float32:2"]

@@ -1,5 +1,7 @@
 """Kernels in NumPy, in float64, straight from their formulas."""
 
+import math
+
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
@@ -16,6 +18,19 @@ def rmsnorm(x, gamma, eps):
 def layernorm(x, gamma, beta, eps):
     centred = x - x.mean(axis=1, keepdims=True)
     return centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + eps) * gamma + beta
+
+
+def gelu(x):
+    return 0.5 * x * (1 + np.vectorize(math.erf, otypes=[float])(x / math.sqrt(2)))
+
+
+def silu(x):
+    return x / (1 + np.exp(-x))
+
+
+def rope(x, cos, sin):
+    left, right = np.split(x, 2, axis=1)
+    return np.concatenate([left * cos - right * sin, right * cos + left * sin], axis=1)
 
 
 def attention(qT, kT, v, scale, causal=False):
