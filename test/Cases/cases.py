@@ -5,26 +5,13 @@ helps), memory.cpp and neighbours.cpp (both). What a row is about stands above i
 come from NumPy, never from Kiln.
 """
 
-import argparse
 import json
-import pathlib
 import re
 
 import numpy as np
 
-from kiln_test import Kiln, expect, expect_equal
-
-CASES = {}
-HERE = pathlib.Path(__file__).parent
-
-
-def case(function):
-    CASES[function.__name__] = function
-    return function
-
-
-# ---- helpers ----------------------------------------------------------------------------------------------
-
+from kit import (CODE_OF_UNWRITTEN, HERE, bfloat16, case, close, expect, expect_equal, kiln, line_of, main, normal,
+                 random_schedules, refused, run, save, says, transfers)
 
 def right(name):
     return str(HERE / f"right.cpp:{name}")
@@ -42,67 +29,9 @@ def neighbours(name):
     return str(HERE / f"neighbours.cpp:{name}")
 
 
-def line_of(file, text):
-    """Number of the only line of a kernel file that holds `text`."""
-    found = [i for i, line in enumerate((HERE / file).read_text().splitlines(), 1) if text in line]
-    expect_equal(len(found), 1, f"lines of {file} with {text!r}")
-    return found[0]
+def lowering(name):
+    return str(HERE / f"lowering.cpp:{name}")
 
-
-def bfloat16(array):
-    """The nearest bfloat16 of each element, as float32; ties to even, no NaN."""
-    bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
-    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).view(np.float32)
-
-
-def transfers(program):
-    """[dst, src] of each dma_copy of a program, as text."""
-    text = kiln("objdump", program)[0]
-    return re.findall(r"dma_copy dst=(\w+)\[.*? src=(\w+)\[", text)
-
-
-def normal(seed, *shape):
-    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
-
-
-def save(name, array):
-    np.save(kiln.scratch / name, array)
-    return name
-
-
-def run(kernel, *arguments, schedules=("program",), **options):
-    """Runs `kernel` on arrays and numbers under each schedule; the results must be the same bits."""
-    spelled = [save(f"in{i}.npy", a) if isinstance(a, np.ndarray) else a for i, a in enumerate(arguments)]
-    kiln("compile", kernel, *spelled, "-o", "k.kiln", **options)
-    arrays = [a for a in spelled if isinstance(a, str) and ".npy" in a]
-    bits = None
-    for schedule in schedules:
-        kiln("run", "k.kiln", *arrays, "--schedule", schedule, "-o", "out.npy")
-        found = np.load(kiln.scratch / "out.npy")
-        expect(bits is None or found.tobytes() == bits, f"schedule {schedule} gives other bits")
-        bits = found.tobytes()
-    return found
-
-
-def close(found, expected, what, tolerance=1e-5):
-    found, expected = np.asarray(found, np.float64), np.asarray(expected, np.float64)
-    expect_equal(found.shape, expected.shape, what)
-    error = np.linalg.norm(found - expected) / max(np.linalg.norm(expected), 1e-30)
-    print(f"{what}: L2-relative error {error:.2e}, max-abs {np.abs(found - expected).max():.2e}")
-    expect(error <= tolerance, f"{what}: L2-relative error {error:.2e} above {tolerance:.0e}")
-
-
-def refused(kernel, *arguments, code=1):
-    """The messages of a kernel that must not run."""
-    return kiln("run", kernel, *arguments, code=code)[1]
-
-
-def says(message, *parts):
-    for part in parts:
-        expect(part in message, f"the message lacks: {part}\n{message}")
-
-
-random_schedules = [f"random:{seed}" for seed in range(1, 13)]
 
 # ---- wrong numbers in other compilers ---------------------------------------------------------------------
 
@@ -330,6 +259,9 @@ def B058():
     for at_once in (8, 7):
         kiln("run", memory("rope"), "x.npy:bf16", "cos.npy", "sin.npy", at_once, "-o", "out.npy")
         close(np.load(kiln.scratch / "out.npy"), rotated(x, cos, sin), f"rope, {at_once} heads at once", 1e-6)
+    # As a whole tensor the compiler cuts it.
+    kiln("run", lowering("rope"), "x.npy:bf16", "cos.npy", "sin.npy", "-o", "out.npy")
+    close(np.load(kiln.scratch / "out.npy"), rotated(x, cos, sin), "rope, whole", 1e-6)
 
 
 @case
@@ -364,6 +296,10 @@ def B062():
     expect_equal(re.findall(r"^\.tensor %\d+ (\w+) hbm", text, re.M), ["lhsT", "rhs", "out0"], "tensors in HBM")
     widths = re.findall(r"^\.tensor %\d+ \w+ sbuf 96x(\d+)xf32", text, re.M)
     expect_equal(sorted(map(int, widths)), sorted([N] + [88] * (tiles - 1) + [M - 88 * (tiles - 1)]), "tiles of lhsT and rhs")
+    # As a whole tensor the compiler cuts it, without copies in HBM either; each operand is read once.
+    close(run(lowering("multiplied_by_columns"), a, b), a.T.astype(np.float64) @ b, "whole tensors")
+    text = kiln("objdump", "k.kiln")[0]
+    expect_equal(re.findall(r"^\.tensor %\d+ (\w+) hbm", text, re.M), ["a", "b", "out0"], "tensors in HBM")
 
 
 # ---- refusals ---------------------------------------------------------------------------------------------
@@ -627,8 +563,4 @@ def B137():
         expect_equal(len(programs), 1, f"different programs of {kernel}")
 
 
-parser = argparse.ArgumentParser()
-parser.add_argument("--case", required=True)
-kiln = Kiln(parser)
-CODE_OF_UNWRITTEN = 3
-CASES[kiln.options.case]()
+main()
