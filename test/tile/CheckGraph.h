@@ -13,6 +13,9 @@ struct Verdict {
   std::string rule; ///< Refused: why
   std::string text; ///< Refused: the message; Wrong: the step and what it did
   uint64_t instructions = 0;
+  /// Right: the planned graph was compared with the author's in its orders, not only with the run.
+  /// Not so where the plan adds up in stages that no order of one sum says.
+  bool isComparedWithSource = false;
 };
 
 /// Compiles a kernel of these values, proves that its streams give one result in every order, runs

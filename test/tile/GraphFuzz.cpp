@@ -42,11 +42,11 @@ Verdict readVerdict(int descriptor) {
   Verdict out;
   const size_t rule = bytes.find('\n');
   if (rule == std::string::npos)
-    return {Verdict::Kind::Wrong, {}, {}, 0};
+    return {Verdict::Kind::Wrong, {}, {}, 0, false};
   const size_t body = bytes.find('\n', rule + 1);
   std::istringstream head(bytes.substr(0, rule));
   int kind = 0;
-  head >> kind >> out.instructions;
+  head >> kind >> out.instructions >> out.isComparedWithSource;
   out.kind = Verdict::Kind(kind);
   out.rule = bytes.substr(rule + 1, body - rule - 1);
   out.text = bytes.substr(body + 1);
@@ -68,14 +68,15 @@ Graph graphOf(uint64_t seed) {
 Verdict checkApart(const Graph &graph, uint64_t seed) {
   int ends[2];
   if (pipe(ends) != 0)
-    return {Verdict::Kind::Wrong, {}, "no pipe", 0};
+    return {Verdict::Kind::Wrong, {}, "no pipe", 0, false};
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
     alarm(kPatience);
     const Verdict verdict = checkGraph(graph, randomData(graph, seed));
     const std::string bytes =
-        text(int(verdict.kind), " ", verdict.instructions, "\n", verdict.rule, "\n", verdict.text);
+        text(int(verdict.kind), " ", verdict.instructions, " ", int(verdict.isComparedWithSource),
+             "\n", verdict.rule, "\n", verdict.text);
     size_t done = 0;
     while (done < bytes.size()) {
       const ssize_t n = write(ends[1], bytes.data() + done, bytes.size() - done);
@@ -91,7 +92,7 @@ Verdict checkApart(const Graph &graph, uint64_t seed) {
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status))
-    return {Verdict::Kind::Wrong, {}, text("crash: ", strsignal(WTERMSIG(status))), 0};
+    return {Verdict::Kind::Wrong, {}, text("crash: ", strsignal(WTERMSIG(status))), 0, false};
   return verdict;
 }
 
@@ -120,13 +121,14 @@ void writeTest(const std::string &folder, uint64_t seed, const Graph &graph,
 
 int fuzz(uint64_t first, uint64_t count, bool shrinks, const std::string &folder) {
   std::map<std::string, uint64_t> refused;
-  uint64_t right = 0, wrong = 0, instructions = 0;
+  uint64_t right = 0, compared = 0, wrong = 0, instructions = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
     const Graph graph = graphOf(seed);
     const Verdict verdict = checkApart(graph, seed);
     instructions += verdict.instructions;
     if (verdict.kind == Verdict::Kind::Right) {
       ++right;
+      compared += verdict.isComparedWithSource;
     } else if (verdict.kind == Verdict::Kind::Refused) {
       ++refused[verdict.rule];
     } else {
@@ -143,8 +145,8 @@ int fuzz(uint64_t first, uint64_t count, bool shrinks, const std::string &folder
     }
   }
   std::cout << "seeds " << first << " to " << first + count - 1 << ": " << right << " right ("
-            << instructions << " instructions), " << wrong << " wrong, " << count - right - wrong
-            << " refused";
+            << compared << " in the orders of the source, " << instructions << " instructions), "
+            << wrong << " wrong, " << count - right - wrong << " refused";
   for (const auto &[rule, number] : refused)
     std::cout << ", " << rule << " " << number;
   std::cout << "\n";
