@@ -313,6 +313,8 @@ Verdict test::checkGraph(const Graph &graph, std::span<const Value> data,
     return wrong("the result", text(what, "\n", print(planned.plan->graph)));
   if (std::string what = beyond(*planned.plan, touched); !what.empty())
     return wrong("the claim", what);
+  if (Kernel again(graph); !again.runTo(Level::Streams) || encode(again.op()) != program)
+    return wrong("repetition", "the same graph gives another program");
   if (results)
     *results = std::move(found);
   return {Verdict::Kind::Right, {}, {}, touched.instructions, isComparedWithSource};
