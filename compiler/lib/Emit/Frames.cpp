@@ -85,11 +85,11 @@ Tensor Body::view(uint32_t t, uint32_t dims, const Region &region) const {
   return onChip(tiles[t], rows, free);
 }
 
-nl::Operand Body::scalar(const Argument &argument, const Region &region) const {
+nl::Operand Body::scalar(const Argument &argument, uint32_t dims, const Region &region) const {
   if (!argument.isTile())
     return argument.kind == Argument::Kind::Number ? nl::Operand(argument.number) : nl::Operand();
   const uint32_t partition = group.partition == kNone ? 0 : 1u << group.partition;
-  return nl::Operand(view(argument.tile, partition, region));
+  return nl::Operand(view(argument.tile, dims & partition, region));
 }
 
 const plan::Footprint &Body::footprint(plan::NodeId node) const {
@@ -182,8 +182,8 @@ void Body::writeActivation(const Step &step, const Region &region) {
   const uint32_t dims = group.tiles[step.dst].dims;
   const Tensor data = view(step.x.tile, dims, region);
   nisa::Activation args{.dst = make(step.dst, region), .op = function(step.fn), .data = data};
-  args.bias = scalar(step.z, region);
-  args.scale = scalar(step.y, region);
+  args.bias = scalar(step.z, dims, region);
+  args.scale = scalar(step.y, dims, region);
   const bool isContinued = step.isPartial && region.chunk > 0;
   if (step.sum != kNone) {
     const uint32_t target = isContinued ? step.part : step.sum;
@@ -233,11 +233,11 @@ void Body::write(const Step &step, const Region &region) {
     args.data = tileOf(step.x);
     args.dst = make(step.dst, region);
     args.op0 = aluOp(step.op0);
-    args.operand0 = scalar(step.y, region);
+    args.operand0 = scalar(step.y, dims, region);
     args.reverse0 = step.reverse0;
     args.op1 = aluOp(step.op1);
     if (step.op1 != isa::AluOp::None)
-      args.operand1 = scalar(step.z, region);
+      args.operand1 = scalar(step.z, dims, region);
     args.reverse1 = step.reverse1;
     return nisa::tensor_scalar(args);
   }
@@ -252,7 +252,7 @@ void Body::write(const Step &step, const Region &region) {
     args.operand1 = tileOf(step.z);
     args.dst = make(step.dst, region);
     args.op0 = aluOp(step.op0);
-    args.operand0 = scalar(step.y, region);
+    args.operand0 = scalar(step.y, dims, region);
     args.reverse0 = step.reverse0;
     args.op1 = aluOp(step.op1);
     args.reverse1 = step.reverse1;

@@ -37,7 +37,8 @@ private:
   nl::Tensor make(uint32_t t, const Region &region);
   /// Tile `t` with the free dims `dims`, repeated along those it does not have.
   nl::Tensor view(uint32_t t, uint32_t dims, const Region &region) const;
-  nl::Operand scalar(const plan::Argument &argument, const Region &region) const;
+  /// One element for each partition of a tile with `dims`, or a number.
+  nl::Operand scalar(const plan::Argument &argument, uint32_t dims, const Region &region) const;
   int64_t rowsOf(uint32_t dims, const Region &region) const;
   std::vector<unsigned> freeDims(uint32_t dims) const;
   const plan::Footprint &footprint(plan::NodeId node) const;

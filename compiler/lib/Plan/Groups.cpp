@@ -311,8 +311,10 @@ private:
     for (NodeId operand : node.operands)
       if (graph[operand].op == Op::Load)
         needMemory(own, operand);
-    if (isMatmul)
+    if (isMatmul) { // operands come from memory, also where what follows would take them in
+      drafts[own].apart.insert(producers.begin(), producers.end());
       return;
+    }
     for (uint32_t g : producers)
       if (find(g) != own)
         merge(own, find(g));

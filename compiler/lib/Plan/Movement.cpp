@@ -632,8 +632,16 @@ private:
         return *val;
     std::vector<NodeId> operands;
     for (NodeId operand : node.operands)
-      operands.push_back(exact(vals[operand]));
+      operands.push_back(node.op == Op::Matmul ? inMemory(vals[operand]) : exact(vals[operand]));
     return whole(graph.add(like(node, operands)));
+  }
+
+  /// An operand of a matmul, whose pieces are loaded: numbers and indices are written first.
+  NodeId inMemory(const Val &val) {
+    const NodeId id = exact(val);
+    const Node &node = graph[id];
+    const Op source = node.op == Op::Cast ? graph[node.operands[0]].op : node.op;
+    return source == Op::Splat || source == Op::Iota ? throughMemory(whole(id)) : id;
   }
 
   std::optional<Val> delayed(const Node &node) {
