@@ -105,6 +105,15 @@ static Tensor product(Tensor x, Tensor y, bool transpose_x, bool transpose_y) {
 }
 NL_KERNEL(product, "x", "y", "transpose_x", "transpose_y")
 
+/// More products at once than PSUM has banks.
+static Tensor sum_of_products(Tensor x, Tensor y) {
+  Tensor sum = nl::matmul(x(0), y(0));
+  for (int64_t i = 1; i < x.dim(0); ++i)
+    sum = sum + nl::matmul(x(i), y(i));
+  return sum;
+}
+NL_KERNEL(sum_of_products, "x", "y")
+
 //---- movement -----------------------------------------------------------===//
 
 static Tensor move(Tensor x, std::string name) {

@@ -155,6 +155,10 @@ for turn_x in (False, True):
                         turn_x, turn_y)
             same(found, np.matmul(a, b), f"matmul {turn_x} {turn_y} {batch_x} {batch_y}")
 
+for terms in (2, 8, 9, 50):
+    a, b = np.round(normal(21, terms, 8, 3) * 4) / 4, np.round(normal(22, terms, 3, 600) * 4) / 4
+    same(run("sum_of_products", a, b), np.einsum("imk,ikn->mn", a, b), f"sum of {terms} products")
+
 # ---- movement ---------------------------------------------------------------
 
 x = spiced(11, 4, 37, 5)

@@ -193,6 +193,11 @@ private:
 
   static uint32_t shifted(uint32_t dims, size_t from, size_t to) { return dims << (to - from); }
 
+  int64_t products(const Draft &draft) const {
+    return std::ranges::count_if(draft.nodes,
+                                 [&](NodeId id) { return graph[id].op == Op::Matmul; });
+  }
+
   /// The draft that g and `other` make together; nothing when they do not go together.
   std::optional<Draft> united(const Draft &a, const Draft &b) const {
     if (a.position != b.position || a.nodes.size() + b.nodes.size() > kMaxNodes)
@@ -211,6 +216,9 @@ private:
       const Shape &space = a.skeleton == Skeleton::Contraction ? a.extents : b.extents;
       if (out.reduced != 0 || aligned(space, extents->size()) != *extents ||
           (a.skeleton == b.skeleton && a.extents != b.extents))
+        return std::nullopt;
+      // Each product adds up in a bank of its own until the epilogue has read them all.
+      if (products(a) + products(b) > isa::machine.psumBanks)
         return std::nullopt;
       out.skeleton = Skeleton::Contraction;
     } else if (!hasPartitions(out.extents, out.reduced)) {
