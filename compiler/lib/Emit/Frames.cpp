@@ -48,8 +48,21 @@ void Body::bind(uint32_t t, const Tensor &tensor, const Region &region) {
   tiles[t] = onChip(tensor, tensor.dim(0), free);
 }
 
+/// The elements of the region in the tile of the kernel that `node` reads or writes.
+Tensor Body::inPlace(plan::NodeId node, uint32_t dims, const Region &region) const {
+  const plan::Footprint &f = footprint(node);
+  std::vector<Dim> free;
+  for (unsigned d : freeDims(dims))
+    free.push_back({region.size[d], f.stride[d]});
+  const int64_t first = group.partition == kNone ? 0 : region.start[group.partition];
+  return onChip(context.buffers[context.node(node).view.buffer], rowsOf(dims, region), free,
+                offsetOf(node, region), first);
+}
+
 Tensor Body::make(uint32_t t, const Region &region) {
   const Tile &tile = group.tiles[t];
+  if (tile.place != kNone)
+    return tiles[t] = inPlace(tile.place, tile.dims, region);
   if (tile.inPlaceOf != kNone)
     return tiles[t] = tiles[tile.inPlaceOf];
   nl::Shape shape{rowsOf(tile.dims, region)};
@@ -70,7 +83,8 @@ Tensor Body::make(uint32_t t, const Region &region) {
 
 Tensor Body::view(uint32_t t, uint32_t dims, const Region &region) const {
   const Tile &tile = group.tiles[t];
-  const nl::detail::View &raw = tiles[t].raw();
+  const Tensor &tensor = tile.place != kNone ? inPlace(tile.place, tile.dims, region) : tiles[t];
+  const nl::detail::View &raw = tensor.raw();
   // Which dim of the tile's tensor each free dim is.
   std::vector<Dim> free;
   unsigned own = 1;
@@ -82,7 +96,7 @@ Tensor Body::view(uint32_t t, uint32_t dims, const Region &region) const {
   const int64_t rows = group.partition == kNone      ? 1
                        : dims >> group.partition & 1 ? region.size[group.partition]
                                                      : raw.shape[0];
-  return onChip(tiles[t], rows, free);
+  return onChip(tensor, rows, free);
 }
 
 nl::Operand Body::scalar(const Argument &argument, uint32_t dims, const Region &region) const {
@@ -103,7 +117,8 @@ int64_t Body::offsetOf(plan::NodeId node, const Region &region) const {
   const plan::Footprint &f = footprint(node);
   int64_t offset = context.node(node).view.offset;
   for (size_t d = 0; d < f.stride.size(); ++d)
-    offset += f.stride[d] * region.start[d];
+    if (f.stride[d] != plan::kPartitionStep)
+      offset += f.stride[d] * region.start[d];
   return offset;
 }
 
@@ -133,6 +148,10 @@ void Body::writeStore(const Step &step, const Region &region) {
   const Dim row{isSpread ? region.size[group.partition] : 1,
                 isSpread ? f.stride[group.partition] : 0};
   Tensor tile = view(step.x.tile, dims, region);
+  if (nl::is_on_chip(context.buffers[node.view.buffer].buffer())) {
+    nisa::tensor_copy(inPlace(step.node, dims, region), tile);
+    return;
+  }
   if (!isSpread)
     tile = onChip(tile, 1, std::vector<Dim>(1, {tile.size() / tile.dim(0), 1}));
   store(context.buffers[node.view.buffer], offsetOf(step.node, region), row, free, tile);

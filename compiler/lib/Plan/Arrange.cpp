@@ -68,6 +68,9 @@ private:
       // What a later iteration of an outer loop would have to find again moves with its reader.
       for (uint32_t t : readsOf(step))
         step.level = std::max(step.level, group.tiles[t].level);
+      if (step.dst != kNone && group.tiles[step.dst].place != kNone)
+        step.level =
+            std::max(step.level, levelOfDims(group, storeDims(group.tiles[step.dst].place)));
       if (step.dst != kNone)
         group.tiles[step.dst].level =
             foldsChunk(step) ? levelOfDims(group, group.tiles[step.dst].dims) : step.level;
@@ -175,7 +178,8 @@ private:
     std::vector<std::vector<size_t>> freeFrom(inner + 1); // by slot: step behind its last use
     std::vector<uint32_t> order;
     for (uint32_t t = 0; t < group.tiles.size(); ++t)
-      if (lives[t].first != SIZE_MAX && group.tiles[t].memory == isa::Memory::Sbuf)
+      if (lives[t].first != SIZE_MAX && group.tiles[t].memory == isa::Memory::Sbuf &&
+          group.tiles[t].place == kNone)
         order.push_back(t);
     std::stable_sort(order.begin(), order.end(),
                      [&](uint32_t a, uint32_t b) { return lives[a].first < lives[b].first; });
@@ -222,7 +226,7 @@ private:
         continue;
       const Tile &tile = group.tiles[t], &source = group.tiles[a->tile];
       if (lives[a->tile].last == lives[t].first && source.dims == tile.dims &&
-          source.dtype == tile.dtype && source.level == tile.level &&
+          source.dtype == tile.dtype && source.level == tile.level && source.place == kNone &&
           source.memory == isa::Memory::Sbuf && !isScalarOf(step, a))
         return a->tile;
     }

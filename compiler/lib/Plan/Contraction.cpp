@@ -349,6 +349,14 @@ bool planContraction(const Graph &graph, Group &group, const tile::Hint &hint, i
   for (const bool stationaryIsN : {false, true}) {
     Group candidate = group;
     orient(graph, candidate, stationaryIsN, producers);
+    // A tile of the kernel that takes the result has its rows on partitions.
+    if (std::any_of(candidate.footprints.begin(), candidate.footprints.end(),
+                    [&](const Footprint &f) {
+                      return std::find(f.stride.begin(), f.stride.end(), kPartitionStep) !=
+                                 f.stride.end() &&
+                             f.stride[candidate.partition] != kPartitionStep;
+                    }))
+      continue;
     const unsigned p = candidate.partition, m = movingDim(candidate);
     // Rows that every partition holds are long; loading one for each tile would cost most.
     candidate.contraction.isMovingFirst = hasTileAlong(candidate, m, p);

@@ -9,6 +9,7 @@
 #include "Groups.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 namespace kiln::plan {
@@ -111,6 +112,8 @@ private:
     Shape extents;
     uint32_t reduced = 0; ///< dims some reduction folds
     uint32_t position = 0;
+    std::optional<unsigned>
+        onPartitions; ///< dim, from the last, that tiles of the kernel have there
     std::vector<NodeId> nodes;
     std::set<uint32_t> needs; ///< groups that come first, all of them
     std::set<uint32_t> apart; ///< groups it meets in memory only
@@ -210,6 +213,11 @@ private:
     out.position = a.position;
     out.reduced = shifted(a.reduced, a.extents.size(), extents->size()) |
                   shifted(b.reduced, b.extents.size(), extents->size());
+    out.onPartitions = a.onPartitions ? a.onPartitions : b.onPartitions;
+    if (a.onPartitions && b.onPartitions && *a.onPartitions != *b.onPartitions)
+      return std::nullopt;
+    if (!mayHold(out, out.onPartitions))
+      return std::nullopt;
     const bool isContraction =
         a.skeleton == Skeleton::Contraction || b.skeleton == Skeleton::Contraction;
     if (isContraction) {
@@ -227,6 +235,16 @@ private:
     return out;
   }
 
+  /// Whether the dim at `fromLast` can lie on partitions: as the rows of one tile, and unfolded.
+  static bool mayHold(const Draft &draft, std::optional<unsigned> fromLast) {
+    if (!fromLast)
+      return true;
+    if (*fromLast >= draft.extents.size())
+      return false;
+    const size_t dim = draft.extents.size() - 1 - *fromLast;
+    return !(draft.reduced >> dim & 1) && draft.extents[dim] <= int64_t(isa::machine.numPartitions);
+  }
+
   /// Merges group `from` into `to` when that is possible.
   bool merge(uint32_t to, uint32_t from) {
     if (needsThroughOthers(to, from) || needsThroughOthers(from, to) || areApart(to, from) ||
@@ -239,6 +257,7 @@ private:
     t.skeleton = draft->skeleton;
     t.extents = draft->extents;
     t.reduced = draft->reduced;
+    t.onPartitions = draft->onPartitions;
     t.nodes.insert(t.nodes.end(), drafts[from].nodes.begin(), drafts[from].nodes.end());
     std::sort(t.nodes.begin(), t.nodes.end());
     const std::set<uint32_t> further = drafts[from].needs;
@@ -344,6 +363,18 @@ private:
     const Node &node = graph[id];
     const NodeId value = node.operands[0];
     uint32_t own = group(value);
+    if (own != kNone && isOnChip(node) && !admit(own, node)) {
+      // Through memory, then.
+      const uint32_t producer = own;
+      own = open(Skeleton::Copy, id, node.shape, 0);
+      drafts[own].position = node.position;
+      drafts[own].nodes.clear();
+      groupOf[id] = own;
+      addNeed(own, producer);
+      drafts[own].apart.insert(producer);
+      carriedFor.insert(id);
+      touch(own, node.view.buffer, true);
+    }
     if (own == kNone) {
       own =
           open(isTransfer(graph[value], node) ? Skeleton::Copy : Skeleton::Rows, id, node.shape, 0);
@@ -359,15 +390,32 @@ private:
     storedBy[node.view.buffer].push_back(own);
   }
 
+  bool isOnChip(const Node &node) const {
+    return graph.buffers[node.view.buffer].memory != isa::Memory::Hbm;
+  }
+
+  /// Lets group `g` write the tile of `effect` where its rows are; false when it has other rows.
+  bool admit(uint32_t g, const Node &effect) {
+    Draft &draft = drafts[g];
+    const unsigned fromLast = unsigned(effect.shape.size()) - 1;
+    if ((draft.onPartitions && *draft.onPartitions != fromLast) || !mayHold(draft, fromLast))
+      return false;
+    const size_t dim = draft.extents.size() - 1 - fromLast;
+    if (draft.extents[dim] != effect.shape[0])
+      return false;
+    if (draft.skeleton == Skeleton::Contraction &&
+        (draft.extents.size() != effect.shape.size() || draft.extents.size() != 2))
+      return false;
+    draft.onPartitions = fromLast;
+    return true;
+  }
+
   /// Whether one transfer writes `load` to where `effect` wants it. What would move element by
   /// element, or read the same again, goes through SBUF.
   bool isTransfer(const Node &load, const Node &effect) const {
     if (load.op != Op::Load)
       return false;
-    const auto isOnChip = [&](const tile::View &view) {
-      return graph.buffers[view.buffer].memory != isa::Memory::Hbm;
-    };
-    if (isOnChip(load.view) || isOnChip(effect.view))
+    if (isOnChip(load) || isOnChip(effect))
       return true;
     if (load.elements() < kShortSum || load.shape != effect.shape)
       return true;
@@ -449,7 +497,8 @@ private:
       Node effect = graph[id];
       NodeId &value = renumbered[effect.operands[0]];
       if (value == kNone)
-        value = add(graph[effect.operands[0]]);
+        value =
+            add(carriedFor.contains(id) ? reload(effect.operands[0]) : graph[effect.operands[0]]);
       effect.operands = {value};
       out.location = out.location == kNone ? effect.location : out.location;
       add(std::move(effect));
@@ -466,6 +515,9 @@ private:
           for (NodeId operand : graph[n].operands)
             readers[operand].push_back(n);
     }
+    for (auto [effect, owner] : effects)
+      if (carriedFor.contains(effect) && graph[effect].operands[0] == id)
+        return true;
     return std::any_of(readers[id].begin(), readers[id].end(),
                        [&](NodeId reader) { return group(reader) != g; });
   }
@@ -519,6 +571,7 @@ private:
   std::vector<std::vector<NodeId>> readers;
   std::vector<Carried> carried;
   std::set<uint32_t> emitted;
+  std::set<NodeId> carriedFor; ///< stores whose value comes through memory
   uint32_t number = 0;
 };
 

@@ -479,11 +479,24 @@ private:
     return shared[node.view.buffer];
   }
 
+  /// A tile that engines may read where it is: from its first partition on, by arithmetic on each
+  /// element only.
+  bool isReadInPlace(NodeId id) const {
+    const Node &node = old[id];
+    if (node.view.partition != 0 || node.shape.size() < 2 || node.shape[0] == 1)
+      return false;
+    for (const Node &reader : old.nodes)
+      for (NodeId operand : reader.operands)
+        if (operand == id && reader.op != Op::Unary && reader.op != Op::Binary)
+          return false;
+    return true;
+  }
+
   Val loadAt(NodeId id) {
     const Node &node = old[id];
     NodeId loaded = graph.add(node);
     const bool isOnChip = graph.buffers[node.view.buffer].memory != isa::Memory::Hbm;
-    if (!isOnChip && !isOvertaken(id))
+    if (!isOvertaken(id) && (!isOnChip || isReadInPlace(id)))
       return whole(loaded);
     uint32_t buffer = scratch(node.shape, node.dtype, node.location);
     tile::View view;
@@ -513,8 +526,11 @@ private:
         out.operands = {exact({val.node, effect.shape})};
       }
     }
-    // Only transfers reach every partition of a tile.
-    if ((isOnChip || shared[view.buffer]) && graph[out.operands[0]].op != Op::Load)
+    // Engines write a tile from its first partition on; transfers do the rest.
+    const bool isInPlace = isOnChip && !shared[view.buffer] && view.partition == 0 &&
+                           out.shape.size() >= 2 && out.shape[0] > 1 &&
+                           graph.buffers[view.buffer].memory == isa::Memory::Sbuf;
+    if ((isOnChip || shared[view.buffer]) && !isInPlace && graph[out.operands[0]].op != Op::Load)
       out.operands = {throughMemory(whole(out.operands[0]))};
     // Waves of dtypes: what is rounded to the buffer is rounded on the way there.
     out.op = Op::Store;

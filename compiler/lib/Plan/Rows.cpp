@@ -113,6 +113,13 @@ bool cutDim(const Graph &graph, Group &group, Space &space, unsigned d) {
 
 /// Chooses `partition`, perhaps after cutting a dim.
 void choosePartition(const Graph &graph, Group &group, Space &space, const tile::Hint &hint) {
+  // Tiles of the kernel say it.
+  for (const Footprint &footprint : group.footprints)
+    for (unsigned d = 0; d < group.extents.size(); ++d)
+      if (footprint.stride[d] == kPartitionStep) {
+        group.partition = d;
+        return;
+      }
   const uint32_t reduced = allReduced(space);
   double best = costOf(graph, group, space, kNone);
   group.partition = kNone;

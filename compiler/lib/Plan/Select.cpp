@@ -87,8 +87,13 @@ private:
     needed[i] = true;
     if (tileOf[i] == kNone)
       tileOf[i] = makeTile(group.nodes[i], writtenAs[i].value_or(node(i).dtype), space.dims[i],
-                           isAccumulator(i) ? isa::Memory::Psum : isa::Memory::Sbuf);
+                           memoryOf(i));
     return tileOf[i];
+  }
+  isa::Memory memoryOf(size_t i) const {
+    if (node(i).op == Op::Load && graph.buffers[node(i).view.buffer].memory == isa::Memory::Psum)
+      return isa::Memory::Psum;
+    return isAccumulator(i) ? isa::Memory::Psum : isa::Memory::Sbuf;
   }
   /// A matmul whose result is read where it is summed.
   bool isAccumulator(size_t i) const {
@@ -193,6 +198,11 @@ private:
     case Op::Store:
       return matchStore(i);
     case Op::Load: {
+      const isa::Memory memory = graph.buffers[node(i).view.buffer].memory;
+      if (memory != isa::Memory::Hbm) { // read where it is
+        group.tiles[tile(i)].place = group.nodes[i];
+        return;
+      }
       Step step;
       step.kind = Step::Kind::Load;
       step.dst = tile(i);
@@ -343,7 +353,8 @@ private:
       needed[value] = true;
       return;
     }
-    if (uses[value] == 1 && node(value).op == Op::Load && tileOf[value] == kNone) {
+    if (uses[value] == 1 && node(value).op == Op::Load && tileOf[value] == kNone &&
+        graph.buffers[node(value).view.buffer].memory == isa::Memory::Hbm) {
       Step step;
       step.kind = Step::Kind::Load;
       step.dst = tile(i);
@@ -557,12 +568,37 @@ void fuseSums(const tile::Graph &graph, Group &group) {
   (void)graph;
 }
 
+/// Results that only a store on chip reads are written where it wants them.
+void writeInPlace(const tile::Graph &graph, Group &group) {
+  for (size_t s = 0; s < group.steps.size(); ++s) {
+    const Step store = group.steps[s];
+    if (store.kind != Step::Kind::Store)
+      continue;
+    const tile::Buffer &buffer = graph.buffers[graph[store.node].view.buffer];
+    Tile &tile = group.tiles[store.x.tile];
+    uint32_t reads = 0, writes = 0;
+    for (const Step &step : group.steps) {
+      for (const Argument *a : {&step.x, &step.y, &step.z})
+        reads += a->isTile() && a->tile == store.x.tile;
+      writes += step.dst == store.x.tile && step.kind != Step::Kind::Load;
+      reads += step.kind == Step::Kind::Predicated && step.dst == store.x.tile;
+    }
+    if (buffer.memory != isa::Memory::Sbuf || reads != 1 || writes != 1 ||
+        tile.dtype != buffer.dtype || tile.place != kNone || tile.memory != isa::Memory::Sbuf)
+      continue;
+    tile.place = store.node;
+    group.steps.erase(group.steps.begin() + long(s));
+    --s;
+  }
+}
+
 } // namespace
 
 void selectSteps(const tile::Graph &graph, const Space &space, Group &group) {
   group.tiles.clear();
   Selector(graph, space, group).run();
   fuseSums(graph, group);
+  writeInPlace(graph, group);
 }
 
 } // namespace kiln::plan

@@ -69,7 +69,10 @@ Space makeSpace(const tile::Graph &graph, Group &group) {
       Footprint footprint{id, std::vector<int64_t>(rank, 0)};
       for (size_t i = 0; i < node.shape.size(); ++i)
         if (node.shape[i] != 1)
-          footprint.stride[skip + i] = node.view.stride[i];
+          footprint.stride[skip + i] =
+              i == 0 && graph.buffers[node.view.buffer].memory != isa::Memory::Hbm
+                  ? kPartitionStep
+                  : node.view.stride[i];
       group.footprints.push_back(std::move(footprint));
     }
   }
@@ -96,7 +99,9 @@ Space makeSpace(const tile::Graph &graph, Group &group) {
       together = (space.dims[i] >> a & 1) == (space.dims[i] >> d & 1) &&
                  (space.reduced[i] >> a & 1) == (space.reduced[i] >> d & 1);
     for (const Footprint &footprint : group.footprints)
-      together &= footprint.stride[a] == footprint.stride[d] * extents[d];
+      together &= footprint.stride[a] != kPartitionStep && footprint.stride[d] != kPartitionStep;
+    for (const Footprint &footprint : group.footprints)
+      together &= together && footprint.stride[a] == footprint.stride[d] * extents[d];
     for (NodeId id : group.nodes)
       together &= graph[id].op != Op::Iota;
     if (!together)

@@ -25,6 +25,9 @@ using tile::NodeId;
 
 enum class Skeleton : uint8_t { Copy, Rows, Contraction };
 
+/// Stands for the step along the partitions of a tile in a footprint.
+inline constexpr int64_t kPartitionStep = INT64_MIN;
+
 /// A load or store as its group sees it: the step in the buffer along each dim of the iteration
 /// space; 0 where it repeats.
 struct Footprint {
@@ -38,9 +41,11 @@ struct Tile {
   NodeId node = kNone; ///< the value; kNone: a step in between
   isa::Memory memory = isa::Memory::Sbuf;
   isa::DType dtype = isa::DType::Float32;
-  uint32_t dims = 0;          ///< bit d: it has the tile's extent along dim d, elsewhere it repeats
-  unsigned level = 0;         ///< how many loops it is inside of
-  unsigned slot = 0;          ///< in the frame of its level: tiles of one slot never live together
+  uint32_t dims = 0;  ///< bit d: it has the tile's extent along dim d, elsewhere it repeats
+  unsigned level = 0; ///< how many loops it is inside of
+  unsigned slot = 0;  ///< in the frame of its level: tiles of one slot never live together
+  NodeId place =
+      kNone; ///< the load or store on chip whose elements these are: no memory of its own
   uint32_t inPlaceOf = kNone; ///< the tile whose elements these replace, one by one
 };
 
