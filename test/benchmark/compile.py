@@ -8,6 +8,7 @@ with exit code 1 when a ratio misses its bound.
 """
 
 import argparse
+import json
 import os
 import pathlib
 import shutil
@@ -23,6 +24,7 @@ options = parser.parse_args()
 
 source = pathlib.Path(__file__).resolve().parents[2]
 kiln = pathlib.Path(options.build).resolve() / "bin" / "kiln"
+program_facts = kiln.parents[1] / "test" / "traffic" / "program-facts"
 mlir_opt = shutil.which("mlir-opt-22") or "/usr/lib/llvm-22/bin/mlir-opt"
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="kiln-benchmark-"))
 env = dict(os.environ, KILN_CACHE_DIR=str(scratch / "cache"))
@@ -58,9 +60,16 @@ def compile_kernel(m, k, n):
     command = [kiln, "compile", source / "examples/03_matmul.cpp:matmul_tiled"]
     command += [f"zeros:{k}x{m}:bf16", f"zeros:{k}x{n}:bf16", "-o", "p.kiln", "--json", "r.json"]
     seconds, memory = median(*command, runs=3)
-    import json
-
     return seconds, memory, json.loads((scratch / "r.json").read_text())["instructions"]
+
+
+def compile_whole(m, k, n):
+    """CPU seconds, peak KiB and instructions of the program, of one compilation of matmul(a, b)."""
+    command = [kiln, "compile", source / "examples/10_whole_tensor.cpp:matmul"]
+    command += [f"zeros:{m}x{k}:bf16", f"zeros:{k}x{n}:bf16", "-o", "p.kiln"]
+    seconds, memory = median(*command, runs=3)
+    counts = subprocess.run([program_facts, "p.kiln"], cwd=scratch, capture_output=True, check=True)
+    return seconds, memory, json.loads(counts.stdout)["instructions"]
 
 
 def arith_module(ops):
@@ -101,6 +110,22 @@ large_seconds, _, large = compile_kernel(4096, 8192, 4096 * 2)
 small_cost, large_cost = (small_seconds - base) / small, (large_seconds - base) / large
 figures = f"{large_cost * 1e6:.2f} us at {large} / {small_cost * 1e6:.2f} us at {small}"
 row("scaling: us per op, large / small", figures, large_cost / small_cost, 2)
+
+# Whole tensors: planning, and the pipeline behind it. Shapes are M x K x N.
+base, base_memory, _ = compile_whole(1, 1, 1)
+seconds, memory, count = compile_whole(16384, 1024, 16384)
+figures = f"{count} instructions"
+row("seconds of matmul(a, b) 16384x1024x16384", figures, seconds, 10)
+row("MiB of peak memory of it", figures, memory / 1024, 1024)
+small_cost = (seconds - base) / count
+row("instructions per second of it", f"{seconds - base:.2f} s", 1 / small_cost, 25000, True)
+large_seconds, large_memory, large = compile_whole(32768, 7168, 32768)
+large_cost = (large_seconds - base) / large
+row("instructions per second, 32768x7168x32768", f"{large} instructions", 1 / large_cost, 25000, True)
+figures = f"{large_cost * 1e6:.2f} us at {large} / {small_cost * 1e6:.2f} us at {count}"
+row("scaling: us per op of whole tensors, large / small", figures, large_cost / small_cost, 2)
+figures = f"{large_memory - base_memory} KiB more"
+row("KiB of peak memory per instruction of the large one", figures, (large_memory - base_memory) / large, 4)
 
 shutil.rmtree(scratch)
 sys.exit(1 if missed else 0)
