@@ -125,8 +125,10 @@ public:
   Verdict failure(std::string_view step) const {
     for (const Diagnostic &d : diagnostics)
       if (d.severity == Severity::Error) {
-        if (d.rule.empty() || d.fault == Fault::Internal)
-          return wrong(step, d.message);
+        // What a right graph may be refused for: it does not fit, or a hint cannot be kept to. All
+        // other rules are about instructions, and those the planner wrote.
+        if (!d.rule.starts_with("T-") || d.fault == Fault::Internal)
+          return wrong(step, text(d.rule, " ", d.message));
         return {Verdict::Kind::Refused, d.rule, d.message, 0, false};
       }
     return wrong(step, "failed without a message");

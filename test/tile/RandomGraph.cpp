@@ -57,7 +57,11 @@ public:
     input(first, inputDType());
     const int64_t ops = 1 + random.below(int64_t(options.maxOps));
     for (int64_t made = 0, tries = 0; made < ops && tries < 40 * ops; ++tries)
-      made += addOperation();
+      if (addOperation()) {
+        ++made;
+        if (random.chance(8))
+          addHint(graph[last()]);
+      }
     addOutputs();
     return std::move(graph);
   }
@@ -408,6 +412,25 @@ private:
       node.operands.push_back(input(factor, random.pick({DType::Float32, DType::BFloat16})));
     }
     return tryAdd(std::move(node));
+  }
+
+  /// Something to keep to or to refuse.
+  void addHint(Node &node) {
+    Hint &hint = node.hint;
+    switch (random.below(4)) {
+    case 0:
+      hint.partitionDim = random.below(int64_t(node.shape.size()));
+      break;
+    case 1:
+      for (int64_t e : node.shape)
+        hint.tile.push_back(random.chance(50) ? 0 : 1 + random.below(e));
+      break;
+    case 2:
+      hint.buffers = 1 + random.below(4);
+      break;
+    default:
+      hint.in = random.pick({isa::Memory::Hbm, isa::Memory::Sbuf});
+    }
   }
 
   //---- outputs

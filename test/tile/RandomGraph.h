@@ -37,7 +37,7 @@ struct RandomGraphOptions {
 
 /// A graph of 1 to maxOps operations that is right by `verify`: HBM inputs of every dtype and ranks
 /// 1 to 4, extents around the sizes of the machine, every operation, one output for each value
-/// nobody else reads (and some others). No sum has an order.
+/// nobody else reads (and some others), a hint here and there. No sum has an order.
 Graph randomGraph(uint64_t seed, const RandomGraphOptions &options = {});
 
 /// Data for the Input buffers of a graph, others empty. By the seed: plain numbers, plain numbers
