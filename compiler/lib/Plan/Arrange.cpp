@@ -40,6 +40,7 @@ public:
 
   void run() {
     setLevels();
+    followTiles();
     setStages();
     if (group.isChunked)
       duplicate();
@@ -86,6 +87,14 @@ private:
         group.tiles.push_back(part);
       }
     }
+  }
+
+  /// What a tile holds before it is picked into is made where that happens: a number moves with no
+  /// loop, and the tile with the loops of the accumulator it is picked from.
+  void followTiles() {
+    for (Step &step : group.steps)
+      if (step.kind == Step::Kind::Fill || step.kind == Step::Kind::Copy)
+        step.level = std::max(step.level, group.tiles[step.dst].level);
   }
 
   uint32_t storeDims(NodeId node) const {

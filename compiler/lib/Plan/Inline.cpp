@@ -118,6 +118,13 @@ bool planWithProducers(Plan &plan, uint32_t index, int64_t sbufBytes) {
     Producers producers{{{candidate.load, candidate.producer}}, producer.sbufBytes};
     if (!planContraction(plan.graph, inlined, {}, sbufBytes, producers, inlinedTraffic))
       continue;
+    // Frames are planned once: the same rows on both sides are made in front.
+    size_t sides = 0;
+    for (const auto *list : {&inlined.contraction.stationary, &inlined.contraction.moving})
+      sides += size_t(std::count_if(list->begin(), list->end(),
+                                    [](const Side &side) { return side.producer != kNone; }));
+    if (sides > 1)
+      continue;
     // The value itself would be written, and read as often as the plain plan does.
     if (fits && inlinedTraffic > traffic + double(candidate.bytes))
       continue;
