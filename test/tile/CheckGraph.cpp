@@ -287,7 +287,7 @@ Verdict test::checkGraph(const Graph &graph, std::span<const Value> data,
   Graph primitive = decompose(simple);
   bool isComparedWithSource = false;
   const plan::PlanResult planned = plan::makePlan(primitive, {});
-  if (!planned.plan && planned.diagnostics.empty())
+  if (!planned.plan && !planned.problem)
     return wrong("planning", "no plan and no diagnostic");
   if (planned.plan) {
     if (const auto fault = outputsOf(planned.plan->graph, arguments, expected))

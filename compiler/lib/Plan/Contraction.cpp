@@ -11,6 +11,7 @@
 #include "Contraction.h"
 
 #include "Rows.h"
+#include "kiln/ISA/Text.h"
 
 #include <algorithm>
 
@@ -117,10 +118,17 @@ struct Choice {
   }
 };
 
+/// Elements of a result tile: of the side on partitions, and of the other.
+struct TileSize {
+  int64_t stationary = kStationary, moving = kMoving;
+  bool isAsked = false; ///< by a hint: blocks hold whole tiles
+};
+
 class Search {
 public:
-  Search(const Group &group, int64_t limit, int64_t epilogueBytes)
-      : group(group), limit(limit), epilogueBytes(epilogueBytes) {
+  Search(const Group &group, int64_t limit, int64_t epilogueBytes, TileSize tile)
+      : group(group), limit(limit), epilogueBytes(epilogueBytes), tileStationary(tile.stationary),
+        tileMoving(tile.moving), isAsked(tile.isAsked) {
     for (const Product &p : group.contraction.products)
       depth = std::max(depth, p.contraction);
     products = int64_t(group.contraction.products.size());
@@ -131,6 +139,7 @@ public:
   }
 
   std::optional<Choice> best;
+  int64_t least = INT64_MAX; ///< bytes of a partition that anything takes
 
   void run() {
     for (const bool outerIsStationary : {true, false})
@@ -157,7 +166,7 @@ private:
   /// Nanoseconds of the Tensor Engine's columns and of issuing transfers, roughly.
   double workOf(const Choice &choice, double transposedBytes) const {
     const ContractionPlan &plan = choice.plan;
-    const double stationaryTiles = double(ceilDiv(stationaryExtent(group), kStationary));
+    const double stationaryTiles = double(ceilDiv(stationaryExtent(group), tileStationary));
     double columns = 0;
     const int64_t width = movingExtent(group);
     for (int64_t block = 0; block < width; block += plan.movingBlock) {
@@ -208,7 +217,13 @@ private:
     const int64_t outerElement = bytes(outerIsStationary ? base.stationary : base.moving);
     const int64_t innerElement = bytes(outerIsStationary ? base.moving : base.stationary);
     const int64_t outerExtent = extent(outerIsStationary), innerExtent = extent(!outerIsStationary);
-    const int64_t unit = kStationary;
+    // Blocks hold whole tiles; without a wish, also parts of those that are as wide as a bank.
+    const int64_t innerTile = outerIsStationary ? tileMoving : tileStationary;
+    const int64_t unit = outerIsStationary || !isAsked ? tileStationary : tileMoving;
+    const std::vector<int64_t> innerSizes =
+        isAsked ? std::vector<int64_t>{8 * innerTile, 4 * innerTile, 2 * innerTile, innerTile}
+                : std::vector<int64_t>{4 * tileMoving, 2 * tileMoving, tileMoving, tileMoving / 2,
+                                       tileStationary};
     const bool isInnerProduced = isProduced(!outerIsStationary);
     for (int64_t blocks = 1; blocks <= ceilDiv(outerExtent, unit); ++blocks) {
       const int64_t outerBlock =
@@ -217,8 +232,9 @@ private:
         continue;
       if (isInnerProduced && blocks > 1)
         break; // computed once, or not here
-      for (int64_t innerBlock : {4 * kMoving, 2 * kMoving, kMoving, kMoving / 2, kStationary}) {
-        if (innerBlock > innerExtent && innerBlock != kStationary && innerBlock / 2 >= innerExtent)
+      for (int64_t innerBlock : innerSizes) {
+        if (innerBlock > innerExtent && innerBlock != innerSizes.back() &&
+            innerBlock / 2 >= innerExtent)
           continue;
         Choice choice;
         choice.plan = base;
@@ -248,7 +264,7 @@ private:
         const double kept = double(slots / pieces) / double(innerBlocks);
         choice.traffic = sideBytes(outerIsStationary) + innerBytes * double(blocks) -
                          innerBytes * double(blocks - 1) * std::min(1.0, kept);
-        choice.movingTile = std::min({kMoving, choice.plan.movingBlock});
+        choice.movingTile = std::min({tileMoving, choice.plan.movingBlock});
         choice.work = workOf(choice, transposedBytes(outerIsStationary, 1) +
                                          transposedBytes(!outerIsStationary, double(blocks)));
         consider(choice);
@@ -276,16 +292,21 @@ private:
         Choice choice;
         choice.plan = base;
         choice.plan.isSpannedOutside = true;
-        choice.plan.stationaryBlock = std::min(rows * kStationary, stationaryExtent(group));
-        choice.plan.movingBlock = std::min(columns * kMoving, movingExtent(group));
+        choice.plan.stationaryBlock = std::min(rows * tileStationary, stationaryExtent(group));
+        choice.plan.movingBlock = std::min(columns * tileMoving, movingExtent(group));
         const int64_t stationaryElement = bytes(base.stationary),
                       movingElement = bytes(base.moving);
         choice.plan.pieceChunks =
             pieceChunksFor(1, std::max(choice.plan.stationaryBlock * stationaryElement,
                                        choice.plan.movingBlock * movingElement));
-        const int64_t pieces =
-            pieceBytes(choice.plan.pieceChunks, choice.plan.stationaryBlock, true) +
-            pieceBytes(choice.plan.pieceChunks, choice.plan.movingBlock, false);
+        const auto pieceOfBoth = [&] {
+          return pieceBytes(choice.plan.pieceChunks, choice.plan.stationaryBlock, true) +
+                 pieceBytes(choice.plan.pieceChunks, choice.plan.movingBlock, false);
+        };
+        while (choice.plan.pieceChunks > 1 && pieceOfBoth() > limit - epilogueBytes)
+          choice.plan.pieceChunks /= 2;
+        const int64_t pieces = pieceOfBoth();
+        least = std::min(least, epilogueBytes + pieces);
         const int64_t slots = std::min<int64_t>(4, (limit - epilogueBytes) / pieces);
         if (slots < 1)
           continue;
@@ -294,7 +315,7 @@ private:
             double(ceilDiv(stationaryExtent(group), choice.plan.stationaryBlock));
         const double movingBlocks = double(ceilDiv(movingExtent(group), choice.plan.movingBlock));
         choice.traffic = sideBytes(true) * movingBlocks + sideBytes(false) * stationaryBlocks;
-        choice.movingTile = std::min(kMoving, choice.plan.movingBlock);
+        choice.movingTile = std::min(tileMoving, choice.plan.movingBlock);
         choice.work = workOf(choice, transposedBytes(true, movingBlocks) +
                                          transposedBytes(false, stationaryBlocks));
         consider(choice);
@@ -303,14 +324,16 @@ private:
 
   const Group &group;
   const int64_t limit, epilogueBytes;
+  const int64_t tileStationary, tileMoving;
+  const bool isAsked;
   int64_t depth = 1, chunks = 1, products = 1, batches = 1;
 };
 
 /// Frames of the epilogue for tiles of `movingTile` columns: bytes, or nothing.
-int64_t arrangeEpilogue(Group &group, int64_t movingTile, int64_t copies) {
+int64_t arrangeEpilogue(Group &group, TileSize tile, int64_t copies) {
   group.tile.assign(group.extents.size(), 1);
-  group.tile[group.partition] = std::min(kStationary, stationaryExtent(group));
-  group.tile[movingDim(group)] = std::min(movingTile, movingExtent(group));
+  group.tile[group.partition] = std::min(tile.stationary, stationaryExtent(group));
+  group.tile[movingDim(group)] = std::min(tile.moving, movingExtent(group));
   group.loops.clear();
   for (unsigned d = 0; d + 2 < group.extents.size(); ++d)
     group.loops.push_back(d);
@@ -338,14 +361,73 @@ bool hasTileAlong(const Group &group, unsigned dim, unsigned other) {
   });
 }
 
+/// The wish that no orientation of the matmuls could keep.
+std::optional<Refusal> refuseLayout(const Graph &graph, const Group &group, const Wish &wish) {
+  if (wish.node == kNone)
+    return std::nullopt;
+  const size_t rank = group.extents.size();
+  const int64_t skip = int64_t(rank - graph[wish.node].shape.size());
+  const std::string value = valueText(graph, wish.node);
+  const unsigned rows = unsigned(rank) - 2, columns = unsigned(rank) - 1;
+  if (wish.hasPartition && wish.partition != kNone && wish.partition < rows)
+    return refuseHint(graph, wish.node,
+                      text("nl::hint asks for dim ", int64_t(wish.partition) - skip, " of ", value,
+                           " on partitions, but the matmul of its group has one of its last two "
+                           "dims there"),
+                      text("ask for dim ", int64_t(rows) - skip, " or ", int64_t(columns) - skip,
+                           ", or leave partition_dim out"));
+  for (unsigned d = 0; d < rows; ++d)
+    if (wish.tile[d] > 1)
+      return refuseHint(graph, wish.node,
+                        text("nl::hint asks for tiles of ", wish.tile[d], " elements of dim ",
+                             int64_t(d) - skip, " of ", value,
+                             ", but one matmul writes one matrix of the batch"),
+                        "ask for 1, or 0, which leaves it to the compiler");
+  const auto fits = [&](unsigned p) {
+    const unsigned other = p == rows ? columns : rows;
+    return wish.tile[p] <= kStationary && wish.tile[other] <= kMoving &&
+           (!wish.hasPartition || wish.partition == p || wish.partition == kNone);
+  };
+  if (!fits(rows) && !fits(columns))
+    return refuseHint(graph, wish.node,
+                      text("nl::hint asks for tiles of ", tupleText(wish.tile), " of ", value,
+                           ", a matmul writes at most ", kStationary,
+                           " elements of the dim on partitions",
+                           wish.hasPartition && wish.partition != kNone
+                               ? text(", dim ", int64_t(wish.partition) - skip, ",")
+                               : std::string(),
+                           " and ", kMoving, " of the other"),
+                      "ask for smaller tiles, or 0, which leaves an extent to the compiler");
+  return std::nullopt;
+}
+
+/// Whether the wish allows the result's partitions to be dim `p`, the other one being `m`.
+bool allows(const Group &group, const Wish &wish, unsigned p, unsigned m) {
+  if (wish.tile[p] > kStationary || wish.tile[m] > kMoving)
+    return false;
+  if (!wish.hasPartition)
+    return true;
+  return wish.partition == kNone ? group.extents[p] == 1 || group.extents[m] != 1
+                                 : wish.partition == p;
+}
+
 } // namespace
 
-bool planContraction(const Graph &graph, Group &group, const tile::Hint &hint, int64_t sbufBytes,
-                     const Producers &producers, double &traffic) {
-  (void)hint;
+std::optional<Refusal> planContraction(const Graph &graph, Group &group, int64_t sbufBytes,
+                                       const Producers &producers, double &traffic) {
   sbufBytes -= producers.sbufBytes;
+  Wish wish;
+  {
+    Group probe = group;
+    const Space space = makeSpace(graph, probe);
+    if (auto refusal = gatherWish(graph, probe, space, wish))
+      return refusal;
+    if (auto refusal = refuseLayout(graph, probe, wish))
+      return refusal;
+  }
   std::optional<Choice> best;
   Group chosen;
+  int64_t least = INT64_MAX;
   for (const bool stationaryIsN : {false, true}) {
     Group candidate = group;
     orient(graph, candidate, stationaryIsN, producers);
@@ -358,15 +440,25 @@ bool planContraction(const Graph &graph, Group &group, const tile::Hint &hint, i
                     }))
       continue;
     const unsigned p = candidate.partition, m = movingDim(candidate);
+    if (!allows(candidate, wish, p, m))
+      continue;
+    const TileSize tile{wish.tile[p] ? wish.tile[p] : kStationary,
+                        wish.tile[m] ? wish.tile[m] : kMoving, wish.hasTile()};
     // Rows that every partition holds are long; loading one for each tile would cost most.
     candidate.contraction.isMovingFirst = hasTileAlong(candidate, m, p);
     for (int64_t copies : {3, 2, 1}) {
+      if (wish.buffers) {
+        if (copies != 1)
+          continue;
+        copies = wish.buffers;
+      }
       Group trial = candidate;
-      const int64_t epilogue = arrangeEpilogue(trial, kMoving, copies);
-      if (epilogue > sbufBytes / 2 && copies > 1)
+      const int64_t epilogue = arrangeEpilogue(trial, tile, copies);
+      if (epilogue > sbufBytes / 2 && copies > 1 && !wish.buffers)
         continue;
-      Search search(trial, sbufBytes, epilogue);
+      Search search(trial, sbufBytes, epilogue, tile);
       search.run();
+      least = std::min(least, search.least);
       if (!search.best)
         continue;
       // A row that every partition holds is loaded for each block.
@@ -374,14 +466,24 @@ bool planContraction(const Graph &graph, Group &group, const tile::Hint &hint, i
         best = search.best;
         chosen = trial;
         chosen.contraction = best->plan;
-        arrangeEpilogue(chosen, best->movingTile, copies);
+        arrangeEpilogue(chosen, {tile.stationary, best->movingTile, tile.isAsked}, copies);
         chosen.sbufBytes = epilogue;
       }
       break;
     }
   }
+  if (!best && wish.node != kNone && (wish.buffers > 1 || wish.hasTile())) {
+    Refusal out = refuseHint(
+        graph, wish.node,
+        text("nl::hint asks for ", wish.buffers > 1 ? text(wish.buffers, " buffers") : "tiles",
+             " of ", valueText(graph, wish.node), ": with the operands of its matmul they take ",
+             least, " bytes of an SBUF partition at least, there are ", sbufBytes),
+        wish.buffers > 1 ? "ask for fewer buffers" : "ask for smaller tiles");
+    out.mayCut = true;
+    return out;
+  }
   if (!best)
-    return false;
+    return refuseSize(graph, group, least, sbufBytes);
   group = std::move(chosen);
   traffic = best->traffic;
   const ContractionPlan &plan = group.contraction;
@@ -398,7 +500,7 @@ bool planContraction(const Graph &graph, Group &group, const tile::Hint &hint, i
   }
   group.sbufBytes = bytes;
   group.psumBanks = kBanks;
-  return true;
+  return std::nullopt;
 }
 
 } // namespace kiln::plan

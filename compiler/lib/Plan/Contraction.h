@@ -4,6 +4,7 @@
 #define KILN_LIB_PLAN_CONTRACTION_H
 
 #include "Select.h"
+#include "Wish.h"
 
 namespace kiln::plan {
 
@@ -14,10 +15,11 @@ struct Producers {
 };
 
 /// Chooses sides, blocks and residency of a Contraction group for `sbufBytes` of a partition, by
-/// search over everything ContractionPlan can say. False when nothing fits.
-/// Sets `traffic` to the bytes of operands it will load.
-bool planContraction(const tile::Graph &graph, Group &group, const tile::Hint &hint,
-                     int64_t sbufBytes, const Producers &producers, double &traffic);
+/// search over everything ContractionPlan can say that the hints of its nodes allow. A refusal when
+/// nothing fits, or when a hint cannot be kept. Sets `traffic` to the bytes of operands it will
+/// load.
+std::optional<Refusal> planContraction(const tile::Graph &graph, Group &group, int64_t sbufBytes,
+                                       const Producers &producers, double &traffic);
 
 /// Extent of the dim on partitions of the result, and of the other one.
 inline int64_t stationaryExtent(const Group &group) { return group.extents[group.partition]; }

@@ -8,7 +8,10 @@
 
 #include "Groups.h"
 
+#include "kiln/ISA/Text.h"
+
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -47,8 +50,9 @@ uint32_t dimsOf(const Shape &shape, const Shape &extents) {
   return dims;
 }
 
-void chooseOrders(Graph &graph) {
+void chooseOrders(Graph &graph, const std::vector<bool> &isSplit, std::vector<NodeId> &source) {
   Graph out;
+  source.clear();
   out.buffers = graph.buffers;
   std::vector<NodeId> renumbered(graph.nodes.size());
   for (NodeId id = 0; id < graph.nodes.size(); ++id) {
@@ -69,19 +73,35 @@ void chooseOrders(Graph &graph) {
         (std::find(node.axes.begin(), node.axes.end(), int64_t(i)) == node.axes.end() ? kept
                                                                                       : reduced) *=
             shape[i];
-      if (kept == 1 && long_.size() > 1 && reduced > kShortSum) {
+      if (isSplit[id]) {
+        while (long_.size() > 1) { // the innermost first
+          Node inner = node;
+          inner.hint = {};
+          inner.axes = {long_.back()};
+          inner.dtype = isa::DType::Float32;
+          inner.shape = out[node.operands[0]].shape;
+          inner.shape[size_t(long_.back())] = 1;
+          node.operands = {out.add(inner)};
+          source.push_back(id);
+          long_.pop_back();
+        }
+        node.axes = long_;
+      } else if (kept == 1 && long_.size() > 1 && reduced > kShortSum) {
         // Rows first, each on a partition of its own, then their sums.
         Node rows = node;
+        rows.hint = {};
         rows.axes.assign(long_.begin() + 1, long_.end());
         rows.dtype = isa::DType::Float32;
         rows.shape = shape;
         for (int64_t axis : rows.axes)
           rows.shape[size_t(axis)] = 1;
         node.operands = {out.add(rows)};
+        source.push_back(id);
         node.axes = {long_.front()};
       }
     }
     renumbered[id] = out.add(std::move(node));
+    source.push_back(id);
   }
   graph = std::move(out);
 }
@@ -90,8 +110,12 @@ namespace {
 
 class Cutter {
 public:
-  explicit Cutter(const Graph &graph)
-      : graph(graph), groupOf(graph.nodes.size(), kNone), demand(graph.nodes.size(), UINT32_MAX) {}
+  Cutter(const Graph &graph, const std::vector<size_t> &maxNodes)
+      : graph(graph), maxNodes(maxNodes), groupOf(graph.nodes.size(), kNone),
+        demand(graph.nodes.size(), UINT32_MAX) {}
+
+  /// By node of the new graph: which it was; kNone for what carries values.
+  std::vector<NodeId> origin;
 
   Plan run() {
     findDemand();
@@ -196,24 +220,46 @@ private:
 
   static uint32_t shifted(uint32_t dims, size_t from, size_t to) { return dims << (to - from); }
 
-  int64_t products(const Draft &draft) const {
-    return std::ranges::count_if(draft.nodes,
-                                 [&](NodeId id) { return graph[id].op == Op::Matmul; });
+  size_t limitOf(const Draft &draft) const {
+    size_t limit = kMaxNodes;
+    for (NodeId id : draft.nodes)
+      if (id < maxNodes.size())
+        limit = std::min(limit, maxNodes[id]);
+    return limit;
+  }
+  int64_t matmulsOf(const Draft &draft) const {
+    return std::count_if(draft.nodes.begin(), draft.nodes.end(),
+                         [&](NodeId id) { return graph[id].op == Op::Matmul; });
   }
 
   /// The draft that g and `other` make together; nothing when they do not go together.
   std::optional<Draft> united(const Draft &a, const Draft &b) const {
-    if (a.position != b.position || a.nodes.size() + b.nodes.size() > kMaxNodes)
+    why.clear();
+    if (a.position != b.position) {
+      why = "instructions of the kernel stand between them";
       return std::nullopt;
+    }
+    if (a.nodes.size() + b.nodes.size() > kMaxNodes) {
+      why = text("a group has at most ", kMaxNodes, " operations");
+      return std::nullopt;
+    }
+    if (a.nodes.size() + b.nodes.size() > std::min(limitOf(a), limitOf(b))) {
+      why = "together they do not fit in SBUF";
+      return std::nullopt;
+    }
     auto extents = together(a.extents, b.extents);
-    if (!extents)
+    if (!extents) {
+      why = text("their shapes ", tupleText(a.extents), " and ", tupleText(b.extents),
+                 " have no common tiles");
       return std::nullopt;
+    }
     Draft out;
     out.extents = *extents;
     out.position = a.position;
     out.reduced = shifted(a.reduced, a.extents.size(), extents->size()) |
                   shifted(b.reduced, b.extents.size(), extents->size());
     out.onPartitions = a.onPartitions ? a.onPartitions : b.onPartitions;
+    why = "tiles of the kernel have other dims on partitions";
     if (a.onPartitions && b.onPartitions && *a.onPartitions != *b.onPartitions)
       return std::nullopt;
     if (!mayHold(out, out.onPartitions))
@@ -222,14 +268,25 @@ private:
         a.skeleton == Skeleton::Contraction || b.skeleton == Skeleton::Contraction;
     if (isContraction) {
       const Shape &space = a.skeleton == Skeleton::Contraction ? a.extents : b.extents;
-      if (out.reduced != 0 || aligned(space, extents->size()) != *extents ||
-          (a.skeleton == b.skeleton && a.extents != b.extents))
+      if (out.reduced != 0) {
+        why = "a fold needs whole rows, a matmul makes tiles";
         return std::nullopt;
+      }
+      if (aligned(space, extents->size()) != *extents ||
+          (a.skeleton == b.skeleton && a.extents != b.extents)) {
+        why = text("the tiles of a matmul's result ", tupleText(space), " are not those of ",
+                   tupleText(*extents));
+        return std::nullopt;
+      }
       // Each product adds up in a bank of its own until the epilogue has read them all.
-      if (products(a) + products(b) > isa::machine.psumBanks)
+      if (matmulsOf(a) + matmulsOf(b) > isa::machine.psumBanks) {
+        why = text("there are ", isa::machine.psumBanks, " PSUM banks for the matmuls of a group");
         return std::nullopt;
+      }
       out.skeleton = Skeleton::Contraction;
     } else if (!hasPartitions(out.extents, out.reduced)) {
+      why = text("no dim of ", tupleText(out.extents),
+                 " is left for the partitions: each is folded by one of them");
       return std::nullopt;
     }
     return out;
@@ -247,9 +304,15 @@ private:
 
   /// Merges group `from` into `to` when that is possible.
   bool merge(uint32_t to, uint32_t from) {
-    if (needsThroughOthers(to, from) || needsThroughOthers(from, to) || areApart(to, from) ||
-        areApart(from, to))
+    why.clear();
+    if (needsThroughOthers(to, from) || needsThroughOthers(from, to)) {
+      why = "a group between them needs the one and is needed by the other";
       return false;
+    }
+    if (areApart(to, from) || areApart(from, to)) {
+      why = "they meet in memory elsewhere";
+      return false;
+    }
     auto draft = united(drafts[to], drafts[from]);
     if (!draft)
       return false;
@@ -338,13 +401,25 @@ private:
     for (NodeId operand : node.operands)
       if (graph[operand].op == Op::Load)
         needMemory(own, operand);
+    for (NodeId operand : node.operands)
+      if (const uint32_t g = group(operand); g != kNone && graph[operand].hint.in) {
+        drafts[own].apart.insert(g);
+        reasons[{id, operand}] = "nl::hint asks for it in HBM";
+      }
+    for (NodeId operand : node.operands) {
+      const uint32_t g = group(operand);
+      if (g == kNone || g == find(own) || reasons.contains({id, operand}))
+        continue;
+      if (isMatmul)
+        reasons[{id, operand}] = "a matmul reads its operands with the contraction dim on "
+                                 "partitions, in tiles of their own";
+      else if (!merge(own, g))
+        reasons[{id, operand}] = why;
+    }
     if (isMatmul) { // operands come from memory, also where what follows would take them in
       drafts[own].apart.insert(producers.begin(), producers.end());
       return;
     }
-    for (uint32_t g : producers)
-      if (find(g) != own)
-        merge(own, find(g));
     // Groups that read the same tensors over the same space read them once together.
     for (NodeId operand : node.operands) {
       if (graph[operand].op != Op::Load)
@@ -476,6 +551,7 @@ private:
     const auto add = [&](Node node) {
       node.position = draft.position;
       out.nodes.push_back(plan.graph.add(std::move(node)));
+      origin.push_back(kNone);
       return out.nodes.back();
     };
     for (NodeId id : draft.nodes) {
@@ -487,10 +563,13 @@ private:
       }
       out.location = node.location;
       renumbered[id] = add(std::move(node));
+      origin[renumbered[id]] = id;
     }
     for (NodeId id : draft.nodes)
-      if (isCarried(id, g))
-        add(carry(id, renumbered[id]));
+      if (isCarried(id, g)) {
+        const NodeId store = add(carry(id, renumbered[id]));
+        plan.crossings.push_back({store, reasonOf(id, g)});
+      }
     for (auto [id, owner] : effects) {
       if (find(owner) != g)
         continue;
@@ -504,6 +583,15 @@ private:
       add(std::move(effect));
     }
     plan.groups.push_back(std::move(out));
+  }
+
+  /// Why a group but `g` reads `id`.
+  std::string reasonOf(NodeId id, uint32_t g) {
+    for (NodeId reader : readers[id])
+      if (group(reader) != g)
+        if (const auto known = reasons.find({reader, id}); known != reasons.end())
+          return known->second;
+    return "another group reads it";
   }
 
   /// Whether a group but `g` reads `id`.
@@ -559,6 +647,9 @@ private:
   }
 
   const Graph &graph;
+  const std::vector<size_t> &maxNodes;                      ///< by node: that its group may have
+  mutable std::string why;                                  ///< two groups did not go together
+  std::map<std::pair<NodeId, NodeId>, std::string> reasons; ///< by reader and value
   std::vector<uint32_t> groupOf;
   std::vector<uint32_t> demand; ///< position at which a value is needed first
   std::vector<Draft> drafts;
@@ -577,6 +668,11 @@ private:
 
 } // namespace
 
-Plan cut(const Graph &graph) { return Cutter(graph).run(); }
+Plan cut(const Graph &graph, const std::vector<size_t> &maxNodes, std::vector<NodeId> &origin) {
+  Cutter cutter(graph, maxNodes);
+  Plan plan = cutter.run();
+  origin = std::move(cutter.origin);
+  return plan;
+}
 
 } // namespace kiln::plan

@@ -73,8 +73,8 @@ std::optional<Candidate> candidateOf(const Plan &plan, NodeId load) {
   out.producer = groupOf(plan, out.store);
   if (out.producer == kNone || plan.groups[out.producer].skeleton != Skeleton::Rows)
     return std::nullopt;
-  for (NodeId id : plan.groups[out.producer].nodes)
-    if (plan.graph[id].isEffect() && id != out.store)
+  for (NodeId id : plan.groups[out.producer].nodes) // a hint has the last word on how it is done
+    if ((plan.graph[id].isEffect() && id != out.store) || plan.graph[id].hint.any())
       return std::nullopt;
   out.bytes = node.elements() * isa::bytesOf(buffer.dtype);
   return out;
@@ -104,10 +104,13 @@ std::vector<Candidate> candidatesOf(const Plan &plan, const Group &group) {
 
 } // namespace
 
-bool planWithProducers(Plan &plan, uint32_t index, int64_t sbufBytes) {
+std::optional<Refusal> planWithProducers(Plan &plan, uint32_t index, int64_t sbufBytes) {
   double traffic = 0;
   Group plain = plan.groups[index];
-  const bool fits = planContraction(plan.graph, plain, {}, sbufBytes, {}, traffic);
+  std::optional<Refusal> refusal = planContraction(plan.graph, plain, sbufBytes, {}, traffic);
+  if (refusal && !refusal->mayCut)
+    return refusal;
+  const bool fits = !refusal;
   for (const Candidate &candidate : candidatesOf(plan, plan.groups[index])) {
     Group producer = plan.groups[candidate.producer];
     Group inlined = plan.groups[index];
@@ -116,7 +119,7 @@ bool planWithProducers(Plan &plan, uint32_t index, int64_t sbufBytes) {
         !planProducer(plan.graph, producer, candidate.store, sbufBytes / kShare))
       continue;
     Producers producers{{{candidate.load, candidate.producer}}, producer.sbufBytes};
-    if (!planContraction(plan.graph, inlined, {}, sbufBytes, producers, inlinedTraffic))
+    if (planContraction(plan.graph, inlined, sbufBytes, producers, inlinedTraffic))
       continue;
     // Frames are planned once: the same rows on both sides are made in front.
     size_t sides = 0;
@@ -132,11 +135,11 @@ bool planWithProducers(Plan &plan, uint32_t index, int64_t sbufBytes) {
     inlined.sbufBytes += producer.sbufBytes;
     plan.groups[candidate.producer] = std::move(producer);
     plan.groups[index] = std::move(inlined);
-    return true;
+    return std::nullopt;
   }
   if (fits)
     plan.groups[index] = std::move(plain);
-  return fits;
+  return refusal;
 }
 
 } // namespace kiln::plan

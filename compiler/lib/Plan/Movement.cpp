@@ -218,6 +218,8 @@ private:
   }
 
   bool isLarge() const { return graph.nodes.size() > limit; }
+  /// What a hint is about is computed as it stands.
+  static bool isFixed(const Node &node) { return node.op != Op::Load && node.hint.any(); }
 
   //---- reshape ----------------------------------------------------------//
 
@@ -226,7 +228,7 @@ private:
     const Node node = graph[id];
     if (node.shape == shape)
       return id;
-    if (isLarge())
+    if (isLarge() || isFixed(node))
       return std::nullopt;
     switch (node.op) {
     case Op::Load: {
@@ -275,7 +277,7 @@ private:
 
   std::optional<NodeId> transposed(NodeId id, const std::vector<int64_t> &perm) {
     const Node node = graph[id];
-    if (isLarge())
+    if (isLarge() || isFixed(node))
       return std::nullopt;
     const auto permute = [&](const auto &list) {
       auto out = list;
@@ -324,7 +326,7 @@ private:
 
   std::optional<NodeId> sliced(NodeId id, const Box &box) {
     const Node node = graph[id];
-    if (isLarge())
+    if (isLarge() || isFixed(node))
       return std::nullopt;
     Node moved = node;
     moved.shape = box.shape;
@@ -368,6 +370,18 @@ private:
   //---- the old nodes ----------------------------------------------------//
 
   Val lower(NodeId id) {
+    Val val = lowered(id);
+    const Node &node = old[id];
+    const bool isMoved = node.op == Op::Transpose || node.op == Op::Reshape ||
+                         node.op == Op::Slice || node.op == Op::Broadcast;
+    if (!node.hint.in || !isMoved)
+      return val;
+    // The elements as they are after the movement, written out.
+    const NodeId x = exact(val);
+    return whole(throughMemory(whole(x)));
+  }
+
+  Val lowered(NodeId id) {
     const Node &node = old[id];
     if (node.isEffect() || node.op == Op::Load)
       current = node.position;
@@ -509,8 +523,9 @@ private:
   /// Writes `val` to `view` of a buffer, element by element in row-major order.
   void write(Val val, const Node &effect, const tile::View &view) {
     // A store rounds by itself.
-    if (const Node &value = graph[val.node];
-        value.op == Op::Cast && value.dtype == graph.buffers[view.buffer].dtype)
+    if (const Node &value = graph[val.node]; value.op == Op::Cast &&
+                                             value.dtype == graph.buffers[view.buffer].dtype &&
+                                             !value.hint.any())
       val.node = value.operands[0];
     const Shape own = graph[val.node].shape;
     Node out = effect;
@@ -635,15 +650,23 @@ private:
     Node out = like(node, {exact(vals[node.operands[0]])});
     out.keepDims = true;
     out.shape = graph[out.operands[0]].shape;
-    for (int64_t axis : node.axes)
+    for (int64_t axis : node.axes) {
       out.shape[size_t(axis)] = 1;
+      if (node.keepDims)
+        continue;
+      // Hints count the dims of the result.
+      if (out.hint.partitionDim && *out.hint.partitionDim >= axis)
+        ++*out.hint.partitionDim;
+      if (!out.hint.tile.empty())
+        out.hint.tile.insert(out.hint.tile.begin() + axis, 0);
+    }
     return {graph.add(std::move(out)), node.shape};
   }
 
   Val arithmetic(NodeId id) {
     const Node &node = old[id];
     // Operands that are one reshape of what their nodes are: the result is the same reshape.
-    if (node.op != Op::Matmul)
+    if (node.op != Op::Matmul && !node.hint.any())
       if (auto val = delayed(node))
         return *val;
     std::vector<NodeId> operands;

@@ -9,6 +9,8 @@
 
 #include "Rows.h"
 
+#include "kiln/ISA/Text.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -112,7 +114,7 @@ bool cutDim(const Graph &graph, Group &group, Space &space, unsigned d) {
 }
 
 /// Chooses `partition`, perhaps after cutting a dim.
-void choosePartition(const Graph &graph, Group &group, Space &space, const tile::Hint &hint) {
+void choosePartition(const Graph &graph, Group &group, Space &space, const Wish &wish) {
   // Tiles of the kernel say it.
   for (const Footprint &footprint : group.footprints)
     for (unsigned d = 0; d < group.extents.size(); ++d)
@@ -121,11 +123,14 @@ void choosePartition(const Graph &graph, Group &group, Space &space, const tile:
         return;
       }
   const uint32_t reduced = allReduced(space);
-  double best = costOf(graph, group, space, kNone);
   group.partition = kNone;
-  (void)hint;
+  if (wish.hasPartition) {
+    group.partition = wish.partition;
+    return;
+  }
+  double best = costOf(graph, group, space, kNone);
   for (unsigned d = 0; d < group.extents.size(); ++d) {
-    if (reduced >> d & 1)
+    if ((reduced >> d & 1) || wish.tile[d] > kPartitions)
       continue;
     const double cost = costOf(graph, group, space, d);
     if (cost < best || (group.partition == kNone && group.extents.size() > isa::kMaxFreeDims)) {
@@ -133,6 +138,8 @@ void choosePartition(const Graph &graph, Group &group, Space &space, const tile:
       group.partition = d;
     }
   }
+  if (wish.hasTile()) // it names dims as they are
+    return;
   Group cutBest;
   Space cutSpace;
   for (unsigned d = 0; d < group.extents.size(); ++d) {
@@ -229,8 +236,8 @@ struct Fitter {
   }
 };
 
-/// Copies of each level's frame, as many as fit.
-void chooseCopies(Group &group, int64_t limit) {
+/// Copies of each level's frame, as many as fit; of the innermost one `frames` at most.
+void chooseCopies(Group &group, int64_t limit, int64_t frames) {
   const size_t inner = group.loops.size();
   group.copies.assign(inner + 1, 1);
   const auto total = [&] {
@@ -244,7 +251,7 @@ void chooseCopies(Group &group, int64_t limit) {
   for (size_t l = 1; l <= inner; ++l)
     iterations *= trips(group, l - 1);
   for (size_t l = inner; l >= 1; --l) {
-    const int64_t most = l == inner ? std::min(kFrames, iterations) : 2;
+    const int64_t most = l == inner ? std::min(frames, iterations) : 2;
     while (group.copies[l] < most) {
       ++group.copies[l];
       if (total() > limit) {
@@ -256,11 +263,128 @@ void chooseCopies(Group &group, int64_t limit) {
   group.sbufBytes = total();
 }
 
+//---- hints and limits ---------------------------------------------------===//
+
+/// The wish that no layout of the group could keep.
+std::optional<Refusal> refuseLayout(const Graph &graph, const Group &group, const Space &space,
+                                    const Wish &wish) {
+  const uint32_t reduced = allReduced(space);
+  const auto dimOf = [&](unsigned d) { // as the author counts it
+    return int64_t(space.kept[d]) - int64_t(space.rank - graph[wish.node].shape.size());
+  };
+  const auto foldOf = [&](unsigned d) {
+    for (size_t i = 0; i < group.nodes.size(); ++i)
+      if (space.reduced[i] >> d & 1)
+        return group.nodes[i];
+    return group.nodes.back();
+  };
+  const std::string value = valueText(graph, wish.node);
+  if (wish.hasPartition && wish.partition != kNone && (reduced >> wish.partition & 1)) {
+    const NodeId fold = foldOf(wish.partition);
+    std::string others;
+    for (unsigned d = 0; d < group.extents.size(); ++d)
+      if (!(reduced >> d & 1))
+        others += text(others.empty() ? "" : " or ", dimOf(d));
+    Refusal out = refuseHint(
+        graph, wish.node,
+        text("nl::hint asks for dim ", dimOf(wish.partition), " of ", value, " on partitions, but ",
+             nameOf(graph, fold), ", in the same group, folds the ", group.extents[wish.partition],
+             " elements of that dim, which each partition holds"),
+        others.empty() ? "leave partition_dim out"
+                       : text("ask for dim ", others, ", or leave partition_dim out"));
+    out.notes.push_back({"it is folded here", graph[fold].location});
+    return out;
+  }
+  for (unsigned d = 0; d < group.extents.size(); ++d) {
+    if (wish.tile[d] == 0)
+      continue;
+    if (d == wish.partition && wish.tile[d] > kPartitions)
+      return refuseHint(graph, wish.node,
+                        text("nl::hint asks for tiles of ", wish.tile[d], " elements of dim ",
+                             dimOf(d), " of ", value,
+                             ", each on a partition of its own, a tile has ", "at most ",
+                             kPartitions, " partitions"),
+                        text("ask for ", kPartitions, " or less, or for another partition_dim"));
+    if ((reduced >> d & 1) && wish.tile[d] < group.extents[d]) {
+      const NodeId fold = foldOf(d);
+      Refusal out = refuseHint(
+          graph, wish.node,
+          text("nl::hint asks for tiles of ", wish.tile[d], " elements of dim ", dimOf(d), " of ",
+               value, ", but ", nameOf(graph, fold), ", in the same group, folds all ",
+               group.extents[d], " of them at a time"),
+          text("ask for ", group.extents[d], ", or 0, which leaves it to the compiler"));
+      out.notes.push_back({"they are folded here", graph[fold].location});
+      return out;
+    }
+  }
+  if (group.partition == kNone && group.extents.size() > isa::kMaxFreeDims)
+    return refuseHint(graph, wish.node,
+                      text("nl::hint asks for tiles of ", tupleText(wish.tile), " of ", value,
+                           ", which leaves no dim for the partitions: each is larger than ",
+                           kPartitions),
+                      "0 leaves an extent to the compiler");
+  return std::nullopt;
+}
+
+int64_t framesOf(const Group &group) {
+  int64_t bytes = 0;
+  for (const auto &level : group.slotBytes)
+    for (int64_t slot : level)
+      bytes += slot;
+  return bytes;
+}
+
+/// A group whose smallest tiles, as they stand, are too large.
+Refusal tooLarge(const Graph &graph, Group &group, Fitter &fitter, const Wish &wish,
+                 int64_t sbufBytes) {
+  const int64_t bytes = framesOf(group);
+  const bool hasBuffers = wish.buffers > 1;
+  if (wish.node == kNone || (!wish.hasTile() && !hasBuffers)) {
+    return refuseSize(graph, group, bytes, sbufBytes);
+  }
+  std::string help = "ask for smaller tiles";
+  if (hasBuffers && bytes <= sbufBytes) {
+    help = text("at most ", std::max<int64_t>(1, sbufBytes / std::max<int64_t>(1, bytes)),
+                " fit; ask for fewer, or for smaller tiles");
+  } else {
+    for (size_t d = group.extents.size(); d-- > 0;) {
+      if (wish.tile[d] <= 1 || d == group.partition)
+        continue;
+      int64_t low = 0, high = wish.tile[d];
+      while (low + 1 < high) {
+        const int64_t middle = (low + high) / 2;
+        group.tile[d] = middle;
+        (fitter.fits() ? low : high) = middle;
+      }
+      if (low > 0)
+        help = text("at most ", low, " elements in place of ", wish.tile[d], " fit");
+      break;
+    }
+  }
+  Refusal out = refuseHint(
+      graph, wish.node,
+      text("nl::hint asks for ", wish.hasTile() ? "tiles of " + tupleText(wish.tile) : "",
+           wish.hasTile() && hasBuffers ? ", " : "",
+           hasBuffers ? text(wish.buffers, " buffers") : "", " of ", valueText(graph, wish.node),
+           ": ", hasBuffers ? text(wish.buffers, " times ") : "", bytes,
+           " bytes of an SBUF partition for the tiles of its group, there are ", sbufBytes),
+      help);
+  out.mayCut = true;
+  return out;
+}
+
 } // namespace
 
-bool planRows(Graph &graph, Group &group, const tile::Hint &hint, int64_t sbufBytes) {
+std::optional<Refusal> planRows(Graph &graph, Group &group, int64_t sbufBytes) {
   Space space = makeSpace(graph, group);
-  choosePartition(graph, group, space, hint);
+  Wish wish;
+  if (auto refusal = gatherWish(graph, group, space, wish))
+    return refusal;
+  choosePartition(graph, group, space, wish);
+  wish.tile.resize(group.extents.size(), 0); // a cut dim has two
+  if (wish.hasLayout())
+    if (auto refusal = refuseLayout(graph, group, space, wish))
+      return refusal;
   const uint32_t reduced = allReduced(space);
   group.tile.assign(group.extents.size(), 1);
   if (group.partition != kNone) {
@@ -269,43 +393,54 @@ bool planRows(Graph &graph, Group &group, const tile::Hint &hint, int64_t sbufBy
       rows = std::min(rows, group.ragged / group.extents[group.partition + 1]);
     group.tile[group.partition] = std::max<int64_t>(rows, 1);
   }
-  for (unsigned d = 0; d < group.extents.size(); ++d)
+  uint32_t frozen = reduced;
+  for (unsigned d = 0; d < group.extents.size(); ++d) {
     if (reduced >> d & 1)
       group.tile[d] = group.extents[d];
+    if (wish.tile[d] != 0) {
+      group.tile[d] = wish.tile[d];
+      frozen |= 1u << d;
+    }
+  }
   group.isChunked = false;
   selectSteps(graph, space, group);
-  Fitter fitter{graph, group, space, sbufBytes, group.steps, group.tiles};
+  // Tiles small enough for as many of them as are asked for.
+  const int64_t frames = wish.buffers ? wish.buffers : kFrames;
+  const int64_t limit = sbufBytes / std::max<int64_t>(wish.buffers, 1);
+  Fitter fitter{graph, group, space, limit, group.steps, group.tiles};
   if (fitter.fits()) {
-    fitter.grow(reduced);
-    chooseCopies(group, sbufBytes);
-    return true;
+    fitter.grow(frozen);
+    chooseCopies(group, sbufBytes, frames);
+    return std::nullopt;
   }
   // Rows are too long: cut the outermost reduced dim. All reductions must fold the same dims.
   unsigned chunked = kNone;
   for (size_t i = 0; i < group.nodes.size(); ++i)
     if (space.reduced[i] != 0 && space.reduced[i] != reduced)
-      return false;
+      return tooLarge(graph, group, fitter, wish, sbufBytes);
   for (unsigned d = 0; d < group.extents.size() && chunked == kNone; ++d)
     if (reduced >> d & 1)
       chunked = d;
-  if (chunked == kNone)
-    return false;
+  if (chunked == kNone || wish.tile[chunked] != 0)
+    return tooLarge(graph, group, fitter, wish, sbufBytes);
   group.isChunked = true;
   selectSteps(graph, space, group);
   fitter.steps = group.steps;
   fitter.tiles = group.tiles;
+  const int64_t copies =
+      std::max<int64_t>(2, wish.buffers); // pieces come while others are worked on
   int64_t low = 0, high = group.extents[chunked];
   while (low + 1 < high) {
     const int64_t middle = (low + high) / 2;
     group.tile[chunked] = middle;
-    // Half the memory: pieces come while others are worked on.
-    (2 * frameBytes(group, fitter.steps, fitter.tiles, chunked) <= sbufBytes ? low : high) = middle;
+    (copies * frameBytes(group, fitter.steps, fitter.tiles, chunked) <= sbufBytes ? low : high) =
+        middle;
   }
-  if (low == 0)
-    return false;
-  group.tile[chunked] = low;
+  group.tile[chunked] = std::max<int64_t>(low, 1);
   frameBytes(group, fitter.steps, fitter.tiles, chunked);
-  chooseCopies(group, sbufBytes);
+  if (low == 0)
+    return tooLarge(graph, group, fitter, wish, sbufBytes);
+  chooseCopies(group, sbufBytes, frames);
   int64_t chunk = low;
   for (unsigned d = chunked + 1; d < group.extents.size(); ++d)
     if (reduced >> d & 1)
@@ -313,7 +448,7 @@ bool planRows(Graph &graph, Group &group, const tile::Hint &hint, int64_t sbufBy
   for (NodeId id : group.nodes)
     if (graph[id].op == Op::Reduce)
       graph[id].order = {tile::Order::Kind::Chunks, chunk, true};
-  return true;
+  return std::nullopt;
 }
 
 bool planProducer(const Graph &graph, Group &group, NodeId store, int64_t sbufBytes) {
@@ -329,7 +464,7 @@ bool planProducer(const Graph &graph, Group &group, NodeId store, int64_t sbufBy
   selectSteps(graph, space, group);
   if (frameBytes(group, group.steps, group.tiles) > sbufBytes)
     return false;
-  chooseCopies(group, sbufBytes);
+  chooseCopies(group, sbufBytes, kFrames);
   return true;
 }
 

@@ -4,12 +4,14 @@
 #define KILN_LIB_PLAN_ROWS_H
 
 #include "Select.h"
+#include "Wish.h"
 
 namespace kiln::plan {
 
-/// Chooses partition dim, tiles, loops and frames of a Rows group for `sbufBytes` of a partition.
-/// False when it does not fit, however small its tiles: then fewer nodes must share it.
-bool planRows(tile::Graph &graph, Group &group, const tile::Hint &hint, int64_t sbufBytes);
+/// Chooses partition dim, tiles, loops and frames of a Rows group for `sbufBytes` of a partition,
+/// as the hints of its nodes ask. A refusal when it does not fit, however small its tiles, or when
+/// a hint cannot be kept.
+std::optional<Refusal> planRows(tile::Graph &graph, Group &group, int64_t sbufBytes);
 
 /// The same for a group that computes the operand `store` writes inside a contraction: whole rows,
 /// as many as there are partitions, at most `sbufBytes`. False when its space is not rows of the

@@ -53,6 +53,9 @@ Space makeSpace(const tile::Graph &graph, Group &group) {
       extents[rank - shape.size() + i] = std::max(extents[rank - shape.size() + i], shape[i]);
   }
   Space space;
+  space.rank = rank;
+  for (unsigned d = 0; d < rank; ++d)
+    space.kept.push_back(d);
   group.footprints.clear();
   for (NodeId id : group.nodes) {
     const Node &node = graph[id];
@@ -78,6 +81,7 @@ Space makeSpace(const tile::Graph &graph, Group &group) {
   }
   const auto drop = [&](size_t d) {
     extents.erase(extents.begin() + long(d));
+    space.kept.erase(space.kept.begin() + long(d));
     for (uint32_t &dims : space.dims)
       dims = without(dims, d);
     for (uint32_t &dims : space.reduced)
@@ -91,6 +95,9 @@ Space makeSpace(const tile::Graph &graph, Group &group) {
   for (size_t d = extents.size(); d-- > 0;)
     if (extents[d] == 1 && extents.size() > 1)
       drop(d);
+  for (NodeId id : group.nodes)
+    if (graph[id].hint.partitionDim || !graph[id].hint.tile.empty())
+      return space;
   // Merge dim d+1 into d.
   for (size_t d = extents.size(); d-- > 1;) {
     const size_t a = d - 1;

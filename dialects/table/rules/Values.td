@@ -115,6 +115,33 @@ def : RuleText<"T-06", "A hint can be kept",
   }];
 }
 
+def : RuleText<"T-07", "Values fit beside the kernel's own tiles",
+  "the compiler cuts values to tiles of what SBUF has left where the kernel's own tiles are fullest; one "
+  "operation in its smallest tiles has to fit",
+  "let tiles of your own be smaller, or compute values in a kernel without them"> {
+  let arguments = "rand:128x64:float32 rand:64x64:float32";
+  let wrong = [{
+    Tensor kernel(Tensor x, Tensor w) {
+      Tensor y = nl::ndarray({128, 53000}, x.dtype(), nl::shared_hbm);
+      Tensor all = nl::ndarray({128, 53000}, x.dtype(), nl::sbuf); // 212000 of 212984 bytes
+      nisa::memset(all, 1);
+      nisa::tensor_copy(all(_, ds(0, 64)), nl::matmul(x, w));
+      nisa::dma_copy(y, all);
+      return y;
+    }
+  }];
+  let right = [{
+    Tensor kernel(Tensor x, Tensor w) {
+      Tensor y = nl::ndarray({128, 52064}, x.dtype(), nl::shared_hbm);
+      Tensor rest = nl::ndarray({128, 52000}, x.dtype(), nl::sbuf); // 4984 bytes are left
+      nisa::memset(rest, 1);
+      nisa::dma_copy(y(_, ds(64, 52000)), rest);
+      nl::store(y(_, ds(0, 64)), nl::matmul(x, w));
+      return y;
+    }
+  }];
+}
+
 def : RuleText<"T-08", "Whole tensors are computed outside loops of the device",
   "the body of nl::affine_for is traced once and runs many times; the compiler cuts whole tensors into loops "
   "of its own",

@@ -157,10 +157,17 @@ struct Group {
   int64_t readBytes = 0, writtenBytes = 0; ///< of HBM
 };
 
+/// A value that goes through HBM from its group to others.
+struct Crossing {
+  NodeId store = kNone; ///< what writes it
+  std::string why;      ///< it does not stay in SBUF
+};
+
 struct Plan {
   tile::Graph graph;         ///< every sum has its order
   std::vector<Group> groups; ///< in order of execution
-  int64_t sbufBytes = 0;     ///< of a partition, at most
+  std::vector<Crossing> crossings;
+  int64_t sbufBytes = 0; ///< of a partition, at most
   int64_t readBytes = 0, writtenBytes = 0;
 };
 
@@ -168,10 +175,17 @@ struct PlanOptions {
   int64_t sbufBytes = 0; ///< of a partition, for values; 0: all a kernel may use
 };
 
+/// Why there is no plan. Locations are the graph's.
+struct PlanProblem {
+  std::string rule; ///< T-06: a hint; T-07: a size
+  std::string message, help;
+  uint32_t location = kNone;
+  std::vector<std::pair<std::string, uint32_t>> notes;
+};
+
 struct PlanResult {
   std::optional<Plan> plan;
-  std::vector<Diagnostic> diagnostics; ///< places are left to the caller: see `nodes`
-  std::vector<NodeId> nodes;           ///< of the given graph: the node each diagnostic is about
+  std::optional<PlanProblem> problem; ///< when there is none
 };
 
 /// Plans `graph`, which is verified and decomposed.

@@ -1,10 +1,13 @@
 //===- Plan.cpp - from whole tensors to instructions on tiles ---------------------------------===//
 
+#include "kiln/Analysis/MemoryMap.h"
 #include "kiln/Conversion/TileGraph.h"
 #include "kiln/Conversion/TileToNisa.h"
 #include "kiln/Dialect/Nisa/IR/NisaInst.h"
+#include "kiln/ISA/Text.h"
 #include "kiln/Plan/Emit.h"
 #include "kiln/Tile/Decompose.h"
+#include "kiln/Transforms/KernelView.h"
 
 #include "llvm/ADT/StringSet.h"
 
@@ -42,14 +45,25 @@ struct PlanValues : impl::PlanPassBase<PlanValues> {
     if (values.graph.nodes.empty())
       return;
     const tile::Graph graph = tile::decompose(values.graph);
-    plan::PlanResult result = plan::makePlan(graph, writesOf(kernel, values));
-    for (size_t i = 0; i < result.diagnostics.size(); ++i)
-      report(result.diagnostics[i], locationOf(values, graph[result.nodes[i]].location));
-    if (!result.plan)
-      return signalPassFailure();
     const bool isAlone = llvm::all_of(kernel.getOps<nisa::AllocOp>(), [](nisa::AllocOp alloc) {
       return alloc.getType().getMemory() == isa::Memory::Hbm;
     });
+    plan::PlanOptions options;
+    int64_t held = 0; // by the kernel's own tiles where they are fullest
+    if (!isAlone) {
+      held = analysis::mapMemory(readKernel(kernel).data, nullptr, isa::Memory::Sbuf).liveBytes;
+      options.sbufBytes =
+          std::max<int64_t>(1, int64_t(isa::machine.sbufUsableBytesPerPartition) - held);
+    }
+    plan::PlanResult result = plan::makePlan(graph, writesOf(kernel, values), options);
+    if (result.problem) {
+      if (held > 0 && result.problem->rule == "T-07")
+        result.problem->notes.push_back(
+            {text("the kernel's own tiles hold ", held, " bytes where they are fullest"),
+             tile::kNone});
+      report(*result.problem, values);
+      return signalPassFailure();
+    }
     auto emitted = plan::emit(*result.plan, isAlone);
     if (auto *problem = std::get_if<Diagnostic>(&emitted)) {
       if (problem->rule != "K-12")
@@ -64,6 +78,15 @@ struct PlanValues : impl::PlanPassBase<PlanValues> {
   static Location locationOf(const KernelGraph &values, uint32_t index) {
     return index == tile::kNone ? UnknownLoc::get(values.ops.front()->getContext())
                                 : values.locations[index];
+  }
+
+  static void report(const plan::PlanProblem &problem, const KernelGraph &values) {
+    InFlightDiagnostic out = mlir::emitError(locationOf(values, problem.location));
+    out << "[" << problem.rule << "] " << problem.message;
+    for (const auto &[message, location] : problem.notes)
+      out.attachNote(locationOf(values, location)) << message;
+    if (!problem.help.empty())
+      out.attachNote() << "help: " << problem.help;
   }
 
   static void report(const Diagnostic &diagnostic, Location loc) {
