@@ -228,3 +228,50 @@ static std::vector<Tensor> shared(Tensor x) {
   return {e, e * e, y, nl::sum(e, -1, {.keepdims = true})};
 }
 NL_KERNEL(shared, "x")
+
+/// Snapshots of parts of tiles: from a partition on, strided, of three dims, in PSUM.
+static std::vector<Tensor> from_tiles(Tensor x) { // 128x4x32
+  Tensor t = nl::load(x), product = nl::ndarray({32, 32}, nl::float32, nl::psum);
+  nisa::nc_matmul(product, t(_, 0), t(_, 3));
+  return {t(ds(32, 32), _, nl::slice(1, _, 3)) * 2, nl::transpose(t(ds(64, 64), 2)) + 0,
+          nl::max(t, 0), product * 0.5f, nl::exp(t(96, 1, 5))};
+}
+NL_KERNEL(from_tiles, "x")
+
+/// Stores to parts of tiles, which instructions have written and read.
+static Tensor to_tiles(Tensor x) { // 128x32
+  Tensor t = nl::full({128, 3, 32}, -1, nl::float32);
+  nl::store(t(ds(32, 32), 0), x(ds(0, 32)) + 1);
+  nl::store(t(ds(64, 64), 1, nl::slice(0, _, 4)), x(ds(0, 64), ds(0, 8)) * 2);
+  nl::store(t(_, 2, ds(5, 1)), nl::sum(x, 1, {.keepdims = true}));
+  Tensor p = nl::ndarray({32, 128}, nl::float32, nl::psum);
+  nl::store(p, nl::transpose(x));
+  nisa::tensor_copy(t(ds(0, 32), 2, _), p(_, ds(0, 32)));
+  Tensor y = nl::ndarray({128, 3, 32}, nl::float32, nl::shared_hbm);
+  nl::store(y, t);
+  return y;
+}
+NL_KERNEL(to_tiles, "x")
+
+/// Views of HBM on both sides: repeated, strided, permuted.
+static Tensor hbm_views(Tensor x) { // 4x30x10
+  Tensor y = nl::ndarray({30, 2, 40}, nl::float32, nl::shared_hbm);
+  nl::store(y, nl::zeros({30, 80}, nl::float32)); // a tile
+  nl::store(y(_, 0, nl::slice(0, _, 4)), x(0) + x(1));
+  nl::store(y(_, 0).permute({1, 0})(nl::slice(1, _, 4), _), nl::transpose(x(2)));
+  nl::store(y(nl::dots, nl::slice(2, _, 4)), x(ds(3, 1)).broadcast(0, 2).permute({1, 0, 2}) +
+                                                 x(nl::slice(0, 4, 2)).permute({1, 0, 2}));
+  nl::store(y(_, nl::dots, nl::slice(3, _, 4)), nl::full({30, 20}, 7, nl::float32));
+  return y;
+}
+NL_KERNEL(hbm_views, "x")
+
+/// A value of three dims in 16 bits, read by instructions as a tile.
+static Tensor narrow_tile(Tensor x) { // 100x2x7
+  Tensor v = nl::exp(x, {.dtype = nl::bfloat16}), t = nl::ndarray({100, 14}, nl::float32);
+  nisa::tensor_scalar(t, v, nl::multiply, 4.0f);
+  Tensor y = nl::ndarray({100, 14}, nl::float32, nl::shared_hbm);
+  nisa::dma_copy(y, t);
+  return y;
+}
+NL_KERNEL(narrow_tile, "x")

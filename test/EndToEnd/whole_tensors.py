@@ -212,4 +212,26 @@ near(found[0], np.exp(x.astype(np.float64)), "a shared value", units=0.501)
 same(found[1], found[0] * found[0], "its square")
 same(found[2], found[0], "its tile")
 near(found[3], found[0].astype(np.float64).sum(1, keepdims=True), "its sums", units=16)
+x = np.round(normal(23, 128, 4, 32) * 4) / 4
+found = run("from_tiles", x, outputs=5)
+same(found[0], x[32:64, :, 1::3] * 2, "a strided part of a tile")
+same(found[1], x[64:, 2].T + np.float32(0), "a part of a tile, transposed")
+same(found[2], x.max(0), "the maximum over partitions")
+same(found[3], x[:, 0].T @ x[:, 3] * np.float32(0.5), "a product in PSUM")
+near(found[4], np.exp(x[96:97, 1, 5:6].astype(np.float64)), "one element of a tile", units=0.501)
+x = np.round(normal(24, 128, 32) * 4) / 4
+expected = np.full((128, 3, 32), -1, np.float32)
+expected[32:64, 0], expected[64:, 1, ::4], expected[:, 2, 5] = x[:32] + 1, x[:64, :8] * 2, x.sum(1)
+expected[:32, 2] = x[:32].T
+same(run("to_tiles", x), expected, "stores to parts of a tile")
+x = normal(25, 4, 30, 10)
+expected = np.zeros((30, 2, 40), np.float32)
+expected[:, :, 3::4] = 7
+expected[:, 0, ::4] = x[0] + x[1]
+expected[:, 0, 1::4] = x[2]
+expected[:, :, 2::4] = (x[3:] + x[::2]).transpose(1, 0, 2)
+same(run("hbm_views", x), expected, "views of HBM")
+x = normal(26, 100, 2, 7)
+near(run("narrow_tile", x), bfloat16(np.exp(x.astype(np.float64))).astype(np.float64).reshape(100, 14) * 4, "a 16-bit tile",
+     units=0.501)
 print(f"{count} runs")

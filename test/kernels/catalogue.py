@@ -251,8 +251,8 @@ whole_matmuls("W.3", 1000, 300, 1152)
 whole_rows("W.4", 200, 1000)
 whole_rows("W.5", 1, 4097)
 whole_rows("W.6", 1025, 63)
-for sizes in ((1024, 1024, 1024), (4096, 1024, 2048)):
-    whole("W.7", "matmul", normal(sizes[:2], sizes[1:], times=0.1), np.matmul, gmac=np.prod(sizes) / 1e9)
+for name, sizes in (("W.7", (1024, 1024, 1024)), ("W.8", (4096, 1024, 2048))):
+    whole(name, "matmul", normal(sizes[:2], sizes[1:], times=0.1), np.matmul, gmac=np.prod(sizes) / 1e9)
 
 
 def special_cases(kiln, card):

@@ -33,8 +33,16 @@ NL_REMOVED(atomic_rmw,
 NL_REMOVED(all_reduce, "[K-11] nl::all_reduce is gone (a kernel runs on one core)")
 NL_REMOVED(dynamic_range, "[K-11] nl::dynamic_range is gone (nl::range unrolls while the kernel is "
                           "traced)")
-NL_REMOVED(mod, "[K-11] nl::mod has no instruction (subtract multiples with nisa::tensor_tensor)")
-NL_REMOVED(fmod, "[K-11] nl::fmod has no instruction (subtract multiples with nisa::tensor_tensor)")
+NL_REMOVED(mod, "[K-11] nl::mod has no instruction (subtract multiples of the divisor)")
+NL_REMOVED(fmod, "[K-11] nl::fmod has no instruction (subtract multiples of the divisor)")
+NL_REMOVED(ceil,
+           "[K-11] nl::ceil has no instruction (nl::cast to an integer dtype rounds to nearest)")
+NL_REMOVED(floor, "[K-11] nl::floor has no instruction (nl::cast to an integer dtype rounds to "
+                  "nearest)")
+NL_REMOVED(trunc, "[K-11] nl::trunc has no instruction (nl::cast to an integer dtype rounds to "
+                  "nearest)")
+NL_REMOVED(cos, "[K-11] nl::cos has no instruction (use nl::sin of x + pi / 2, kept in [-pi, pi])")
+NL_REMOVED(tan, "[K-11] nl::tan has no instruction (divide nl::sin of x by nl::sin of x + pi / 2)")
 #undef NL_REMOVED
 
 //---- operators that are none --------------------------------------------===//

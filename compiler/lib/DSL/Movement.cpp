@@ -31,7 +31,7 @@ tile::Shape extents(const Shape &shape) {
 /// Puts the extent that makes `shape` hold x's elements in place of -1. False after a report.
 bool fillOpenExtent(ValueCall &call, const Value &x, tile::Shape &shape) {
   const auto open = std::ranges::find(shape, -1);
-  if (open == shape.end() || x.isPoison())
+  if (open == shape.end())
     return true;
   int64_t rest = 1, total = 1;
   for (int64_t extent : shape)
@@ -42,6 +42,8 @@ bool fillOpenExtent(ValueCall &call, const Value &x, tile::Shape &shape) {
     *open = total / rest;
     return true;
   }
+  if (x.isPoison())
+    return true;
   call.fault("V-04",
              text("nl::reshape of ", tupleText(x.shape), " to ", tupleText(shape),
                   ": no extent in place of -1 makes that ", total, " elements"),

@@ -135,11 +135,11 @@ void ValueCall::fault(std::string_view rule, std::string message, std::string he
 }
 
 std::optional<int64_t> ValueCall::axis(int64_t axis, const Value &x, int64_t more) {
-  if (x.isPoison())
-    return std::nullopt;
   const auto rank = static_cast<int64_t>(x.shape.size()) + more;
   if (axis >= -rank && axis < rank)
     return axis < 0 ? axis + rank : axis;
+  if (x.isPoison())
+    return std::nullopt;
   fault("T-03",
         text("axis ", axis, " of ", function, " is outside the ", rank,
              rank == 1 ? " dim" : " dims", more ? " of the result" : " of its operand"),
@@ -220,26 +220,29 @@ Value ValueCall::splat(double number, DType dtype) {
 
 namespace {
 
-/// Shape of a result that has an error: as far as it can be told.
+/// Shape of a result that has an error: what it would be without, as far as that can be told.
 tile::Shape likelyShape(const Node &node, const std::vector<Value> &operands) {
-  if (!node.shape.empty() || operands.empty())
-    return node.shape.empty() ? tile::Shape{1} : node.shape;
-  std::vector<tile::Shape> shapes;
-  for (const Value &value : operands)
-    shapes.push_back(value.shape);
-  return tile::broadcastShapes(shapes).value_or(shapes.front());
+  tile::Graph graph;
+  Node like = node;
+  for (const Value &value : operands) {
+    Node operand;
+    operand.shape = value.shape;
+    like.operands.push_back(graph.add(std::move(operand)));
+  }
+  const auto quiet = [](std::string_view, const std::string &, const std::string &) {};
+  tile::Shape shape =
+      tile::inferShape(graph, like, quiet)
+          .value_or(!node.shape.empty() || operands.empty() ? node.shape : operands.front().shape);
+  std::erase_if(shape, [](int64_t extent) { return extent < 1; });
+  return shape.empty() ? tile::Shape{1} : shape;
 }
 
 } // namespace
 
 Value ValueCall::add(Node node, const std::vector<Value> &operands, std::optional<DType> result) {
   const DType dtype = node.dtype;
-  tile::Shape likely = likelyShape(node, operands);
-  std::erase_if(likely, [](int64_t extent) { return extent < 1; });
-  const bool isPoisoned =
-      std::ranges::any_of(operands, [](const Value &value) { return value.isPoison(); });
-  if (!state || isPoisoned)
-    return poison(std::move(likely), dtype);
+  if (!state || std::ranges::any_of(operands, &Value::isPoison))
+    return poison(likelyShape(node, operands), dtype);
   for (const Value &value : operands)
     node.operands.push_back(value.id);
   node.location = place;
@@ -252,8 +255,10 @@ Value ValueCall::add(Node node, const std::vector<Value> &operands, std::optiona
     fault(rule, std::move(message), std::move(help), operands);
   };
   std::optional<tile::Shape> shape = tile::inferShape(values.graph, node, complain);
-  if (!shape)
-    return poison(std::move(likely), dtype);
+  if (!shape) {
+    node.operands.clear();
+    return poison(likelyShape(node, operands), dtype);
+  }
   node.shape = *shape;
   // The condition of a select chooses, it is no part of the result.
   if (!result && !isEffect)

@@ -60,8 +60,8 @@ public:
   /// Adds an effect: writes `x` to `target`, a handle of memory that is fit for it.
   void write(tile::Op op, const Value &x, const nl::detail::View &target);
 
-  /// `axis` of `x` counted from the front; nothing after a report (T-03), and of a poisoned value.
-  /// `more` dims may be named that x does not have.
+  /// `axis` of `x` counted from the front; nothing after a report (T-03), which a poisoned value is
+  /// spared. `more` dims may be named that x does not have.
   std::optional<int64_t> axis(int64_t axis, const Value &x, int64_t more = 0);
   /// The dtype the floats among the operands, as results, agree in.
   std::optional<isa::DType> agreement(const Value &x, const Value &y) const;

@@ -370,8 +370,11 @@ TEST(ValueDiagnostic, TensorsOfLoops) {
     Tensor v = nl::exp(moved);
     return v + inside;
   };
-  EXPECT_EQ(errorsIn(kernel), "[C-05] an operand of nl::exp is a view of 'x' that moves with an nl::affine_for which has ended (take the view with numbers of the host)\n"
-"[C-05] 'inside' exists only inside the nl::affine_for of line N (declare it before the loop)");
+  EXPECT_EQ(errorsIn(kernel),
+            "[C-05] an operand of nl::exp is a view of 'x' that moves with an nl::affine_for which "
+            "has ended (take the view with numbers of the host)\n"
+            "[C-05] 'inside' exists only inside the nl::affine_for of line N (declare it before "
+            "the loop)");
 }
 
 //---- hints --------------------------------------------------------------===//
@@ -413,6 +416,21 @@ TEST(ValueDiagnostic, ConsequencesAreQuiet) {
             "[T-01] 'add' of (128, 512) and (4, 6): these shapes do not broadcast, dim 0 is 128 "
             "and 4 (extents must be equal or 1, dims count from the last; reshape, slice or "
             "repeat one of the operands)");
+}
+
+TEST(ValueDiagnostic, WhatCannotBeComputedHasItsShape) {
+  auto kernel = [](Tensor x, Tensor y) {
+    Tensor bad = x + y; // as if it were x
+    const auto [rows] = nl::sum(bad, 1).dims<1>();
+    const auto [m, n] = nl::matmul(bad, bad, {.transpose_y = true}).dims<2>();
+    const auto [one, k] = nl::expand_dims(nl::reshape(bad, {-1}), 0).dims<2>();
+    nl::require(rows == 128 && m == 128 && n == 128 && one == 1, "{} {} {} {}", rows, m, n, one);
+    nl::require(nl::transpose(bad).dim(0) == 512 && bad(0).rank() == 1, "{}", k);
+    return bad;
+  };
+  EXPECT_EQ(errorsIn(kernel), "[T-01] 'add' of (128, 512) and (4, 6): these shapes do not "
+                              "broadcast, dim 0 is 128 and 4 (extents must be equal or 1, dims "
+                              "count from the last; reshape, slice or repeat one of the operands)");
 }
 
 TEST(ValueDiagnostic, PointsAtTheStatementAndItsOperands) {
