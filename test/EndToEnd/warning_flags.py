@@ -6,7 +6,8 @@ from kiln_test import Kiln, expect, expect_equal
 
 kiln = Kiln()
 
-# Every kernel of the examples, at shapes with remainders; -Werror would stop it at a warning.
+# Every kernel of the examples, at shapes with remainders; -Werror would stop it at a warning. Arguments are found by
+# their number, or by the kernel's name.
 EXAMPLES = {
     "01_vector_add.cpp": [["rand:1000:float32:1", "rand:1000:float32:2"]],
     "02_transpose.cpp": [["rand:200x300:float32:1"]],
@@ -20,6 +21,16 @@ EXAMPLES = {
     "07_mamba.cpp": [["rand:200x300:float32:1", "rand:200x300:float32:2", "rand:200x16:float32:3",
                       "rand:16x300:float32:4", "rand:16x300:float32:5"]],
     "08_conv2d.cpp": [["randn:2x3x20x20:float32:1", "randn:8x3x3x3:float32:2", "rand:8:float32:3", "2"]],
+    "10_whole_tensor.cpp": {
+        "matmul": ["rand:300x129:bf16:1", "rand:129x513:bf16:2"],
+        "matmul_bias_gelu": ["rand:300x129:bf16:1", "rand:129x513:bf16:2", "rand:1x513:bf16:3"],
+        "softmax": ["randn:300x1000:float32:1"],
+        "layernorm": ["randn:300x700:float32:1", "rand:1x700:float32:2", "rand:1x700:float32:3", "0.00001"],
+        "rmsnorm_matmul": ["randn:300x129:float32:1", "rand:1x129:float32:2", "rand:129x513:float32:3", "0.00001"],
+        "mlp_swiglu": ["randn:300x129:bf16:1", "rand:129x513:bf16:2", "rand:129x513:bf16:3", "rand:513x129:bf16:4"],
+        "rope": ["randn:300x128:float32:1", "rand:300x64:float32:2", "rand:300x64:float32:3"],
+        "transpose_add": ["rand:300x129:float32:1", "rand:129x300:float32:2"],
+    },
 }
 found = sorted(p.name for p in (kiln.source / "examples").glob("*.cpp"))
 expect_equal(sorted(EXAMPLES), found, "examples")
@@ -28,7 +39,8 @@ for file, argument_lists in EXAMPLES.items():
     for line in listed.splitlines():
         name, parameters = line.split("(", 1)
         count = len(parameters.split(")")[0].split(", "))
-        arguments = next((a for a in argument_lists if len(a) == count), None)
+        by_name = isinstance(argument_lists, dict)
+        arguments = argument_lists.get(name) if by_name else next((a for a in argument_lists if len(a) == count), None)
         expect(arguments, f"no arguments for {line}")
         _, stderr = kiln("compile", "-Werror", kiln.example(f"{file}:{name}"), *arguments, "-o", "program.kiln")
         expect_equal(stderr, "", f"what compiling {name} says")

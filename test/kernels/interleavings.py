@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 
-from example_cases import EXAMPLES, expect_complete
+from example_cases import EXAMPLES, WHOLE_TENSORS, expect_complete
 from kernel_cases import kernel_path
 from kiln_test import Kiln, expect, expect_equal
 
@@ -14,7 +14,7 @@ VERDICTS = {"races": "proven", "deadlock": "proven", "memory": "proven", "clocks
 
 kiln = Kiln()
 expect_complete(kiln)
-for kernel, shapes, numbers in EXAMPLES:
+for kernel, shapes, numbers in EXAMPLES + WHOLE_TENSORS:
     tensors = [f"in{i}.npy" for i in range(len(shapes))]
     for seed, (file, shape) in enumerate(zip(tensors, shapes)):
         extents = [int(n) for n in shape.split("x")]
