@@ -130,7 +130,7 @@ Outcome check(mlir::MLIRContext &context, const std::string &source, uint64_t se
   const plan::PlanResult planned = plan::makePlan(tile::decompose(graph), {});
   if (!planned.plan || !runTo(Level::Streams)) {
     outcome.kind = Outcome::Kind::Refused;
-    outcome.text = planned.plan ? message : planned.diagnostics.front().message;
+    outcome.text = planned.plan ? message : planned.problem->message;
     return outcome;
   }
   outcome.claim = {planned.plan->sbufBytes, planned.plan->readBytes, planned.plan->writtenBytes};

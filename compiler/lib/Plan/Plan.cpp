@@ -126,7 +126,12 @@ PlanResult makePlan(const Graph &graph, const std::vector<Write> &writes,
   for (Node &node : flat.nodes)
     if (node.op == Op::Splat)
       node.number = tile::numberIn(node.dtype, node.number);
-  return Planner(flat, sbufBytes).run();
+  PlanResult result = Planner(flat, sbufBytes).run();
+  if (result.plan) {
+    result.plan->ownBuffers = uint32_t(graph.buffers.size());
+    result.plan->sbufLimit = sbufBytes;
+  }
+  return result;
 }
 
 } // namespace kiln::plan

@@ -167,7 +167,9 @@ struct Plan {
   tile::Graph graph;         ///< every sum has its order
   std::vector<Group> groups; ///< in order of execution
   std::vector<Crossing> crossings;
-  int64_t sbufBytes = 0; ///< of a partition, at most
+  uint32_t ownBuffers = 0; ///< from this buffer on they are the plan's, not the program's
+  int64_t sbufLimit = 0;   ///< of a partition, that groups may use
+  int64_t sbufBytes = 0;   ///< of a partition, at most
   int64_t readBytes = 0, writtenBytes = 0;
 };
 
@@ -193,6 +195,7 @@ PlanResult makePlan(const tile::Graph &graph, const std::vector<Write> &writes,
                     const PlanOptions &options = {});
 
 /// What is wrong with a plan, by a check that shares nothing with its making; empty when nothing.
+/// Linear in the plan, whatever the number of instructions.
 std::vector<std::string> verify(const Plan &plan);
 
 /// A group in words: what it computes, layout, tiles, loops, residency, bytes. A line each.

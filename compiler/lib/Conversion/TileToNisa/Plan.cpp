@@ -64,6 +64,12 @@ struct PlanValues : impl::PlanPassBase<PlanValues> {
       report(*result.problem, values);
       return signalPassFailure();
     }
+    if (const std::vector<std::string> faults = plan::verify(*result.plan); !faults.empty()) {
+      Diagnostic fault;
+      fault.message = "internal fault: the plan does not hold together: " + faults.front();
+      report(fault, kernel.getLoc());
+      return signalPassFailure();
+    }
     auto emitted = plan::emit(*result.plan, isAlone);
     if (auto *problem = std::get_if<Diagnostic>(&emitted)) {
       if (problem->rule != "K-12")
