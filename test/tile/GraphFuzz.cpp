@@ -17,6 +17,7 @@
 #include "kiln/ISA/Text.h"
 #include "kiln/Tile/Parse.h"
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iostream>
@@ -131,6 +132,11 @@ int fuzz(uint64_t first, uint64_t count, bool shrinks, const std::string &folder
       compared += verdict.isComparedWithSource;
     } else if (verdict.kind == Verdict::Kind::Refused) {
       ++refused[verdict.rule];
+      // Hints may ask for what cannot be; everything else should fit.
+      if (std::none_of(graph.nodes.begin(), graph.nodes.end(),
+                       [](const Node &node) { return node.hint.any(); }))
+        std::cout << "seed " << seed << " is refused: " << verdict.rule << ": " << verdict.text
+                  << "\n";
     } else {
       ++wrong;
       std::cout << "seed " << seed << ": " << verdict.text << "\n";

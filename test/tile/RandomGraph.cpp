@@ -5,6 +5,7 @@
 #include "ShrinkGraph.h"
 
 #include "kiln/ISA/Text.h"
+#include "kiln/Tile/Decompose.h"
 #include "kilnrt/Numerics/Convert.h"
 
 #include <algorithm>
@@ -59,7 +60,10 @@ public:
     for (int64_t made = 0, tries = 0; made < ops && tries < 40 * ops; ++tries)
       if (addOperation()) {
         ++made;
-        if (random.chance(8))
+        const Op op = graph[last()].op;
+        const bool isComputed = op == Op::Unary || op == Op::Binary || op == Op::Select ||
+                                op == Op::Matmul || op == Op::Reduce || isComposite(op);
+        if (random.chance(isComputed ? 4 : 1))
           addHint(graph[last()]);
       }
     addOutputs();
