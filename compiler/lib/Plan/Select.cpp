@@ -159,9 +159,11 @@ private:
   static bool isFloatOrNarrow(DType t) { return !isa::isWideInteger(t); }
 
   /// Integer arithmetic of GpSimd, exact: all three are 32-bit integers.
-  bool isExactInteger(size_t i) const {
+  bool isExactInteger(size_t i) const { return isExactInteger(i, node(i).dtype); }
+  /// The same with a result written as `out`.
+  bool isExactInteger(size_t i, DType out) const {
     const Node &n = node(i);
-    return n.op == Op::Binary && isa::isWideInteger(n.dtype) &&
+    return n.op == Op::Binary && isa::isWideInteger(out) &&
            isa::isWideInteger(node(operand(i, 0)).dtype) &&
            isa::isWideInteger(node(operand(i, 1)).dtype);
   }
@@ -251,7 +253,7 @@ private:
     const DType out = graph.buffers[node(i).view.buffer].dtype;
     // What only this store reads may be written in the dtype it is stored in.
     if (uses[value] == 1 && node(value).dtype == DType::Float32 && isComputed(value) &&
-        tileOf[value] == kNone && !isAccumulator(value))
+        tileOf[value] == kNone && !isAccumulator(value) && !isExactInteger(value, out))
       writtenAs[value] = out;
     uint32_t t = filled(value, steps, space.dims[i]);
     if (group.tiles[t].memory == isa::Memory::Psum) {
