@@ -8,8 +8,9 @@
 
 #include "kiln/Plan/Movement.h"
 
+#include "Sharing.h"
+
 #include <algorithm>
-#include <map>
 #include <numeric>
 
 namespace kiln::plan {
@@ -62,57 +63,6 @@ reshapeStrides(const Shape &from, const std::vector<int64_t> &stride, const Shap
 
 namespace {
 
-/// What tells values apart that one node can stand for.
-std::string keyOf(const Node &node) {
-  std::string key;
-  const auto add = [&](auto value) {
-    key.append(reinterpret_cast<const char *>(&value), sizeof value);
-  };
-  const auto addList = [&](const auto &list) {
-    add(list.size());
-    for (auto value : list)
-      add(value);
-  };
-  add(node.op);
-  add(node.dtype);
-  add(node.fn);
-  add(node.alu);
-  add(node.axis);
-  add(node.transposeX);
-  add(node.transposeY);
-  add(node.number);
-  addList(node.operands);
-  addList(node.shape);
-  addList(node.axes);
-  add(node.view.buffer);
-  add(node.view.offset);
-  addList(node.view.stride);
-  return key;
-}
-
-/// The graph with equal values computed, and equal places loaded, once. `buffers`: how many there
-/// were before movement was lowered; what is loaded from those the program may write again.
-Graph shareEqual(const Graph &graph, size_t buffers) {
-  Graph out;
-  out.buffers = graph.buffers;
-  std::vector<NodeId> renumbered(graph.nodes.size());
-  std::map<std::string, NodeId> known;
-  for (NodeId id = 0; id < graph.nodes.size(); ++id) {
-    Node node = graph[id];
-    for (NodeId &operand : node.operands)
-      operand = renumbered[operand];
-    const bool isSteady = node.op != Op::Load || node.view.buffer >= buffers ||
-                          graph.buffers[node.view.buffer].role == tile::Buffer::Role::Input;
-    if (node.isEffect() || !isSteady || node.hint.any()) {
-      renumbered[id] = out.add(std::move(node));
-      continue;
-    }
-    auto [slot, isNew] = known.try_emplace(keyOf(node), NodeId(out.nodes.size()));
-    renumbered[id] = isNew ? out.add(std::move(node)) : slot->second;
-  }
-  return out;
-}
-
 class Lowering {
 public:
   Lowering(const Graph &old, const std::vector<Write> &writes)
@@ -126,8 +76,7 @@ public:
       }
     // Pushing movement into arithmetic repeats it; past this size values go through memory instead.
     limit = 4 * old.nodes.size() + 64;
-    for (uint32_t buffer = 0; buffer < graph.buffers.size(); ++buffer)
-      shared.push_back(isShared(buffer));
+    shared = sharedBuffers(old);
   }
 
   Graph run() {
@@ -425,63 +374,6 @@ private:
     }
   }
 
-  /// Whether values are stored to `buffer` and loaded from it, or stored twice to one place: its
-  /// accesses are copies, which keep their order.
-  bool isShared(uint32_t buffer) const {
-    std::vector<const Node *> stores;
-    bool isLoaded = false;
-    for (const Node &node : old.nodes) {
-      isLoaded |= node.op == Op::Load && node.view.buffer == buffer;
-      if (node.isEffect() && node.view.buffer == buffer)
-        stores.push_back(&node);
-    }
-    if (stores.empty())
-      return false;
-    if (isLoaded)
-      return true;
-    for (size_t i = 0; i < stores.size(); ++i)
-      for (size_t j = i + 1; j < stores.size(); ++j)
-        if (!areDisjoint(*stores[i], *stores[j]))
-          return true;
-    return false;
-  }
-
-  /// [start, end) of `effect` along each dim of its buffer; nothing when it is no box.
-  std::optional<std::vector<std::pair<int64_t, int64_t>>> boxOf(const Node &effect) const {
-    const Shape &shape = graph.buffers[effect.view.buffer].shape;
-    const std::vector<int64_t> step = contiguousStrides(shape);
-    std::vector<std::pair<int64_t, int64_t>> box;
-    int64_t rest = effect.view.offset;
-    for (int64_t s : step) {
-      box.push_back({rest / s, rest / s + 1});
-      rest %= s;
-    }
-    for (size_t i = 0; i < effect.shape.size(); ++i) {
-      if (effect.shape[i] == 1)
-        continue;
-      size_t d = 0;
-      while (d < step.size() && (shape[d] == 1 || effect.view.stride[i] < step[d]))
-        ++d;
-      if (d == step.size() || effect.view.stride[i] % step[d] != 0 ||
-          box[d].second != box[d].first + 1)
-        return std::nullopt;
-      box[d].second = box[d].first + (effect.shape[i] - 1) * (effect.view.stride[i] / step[d]) + 1;
-      if (box[d].second > shape[d])
-        return std::nullopt;
-    }
-    return box;
-  }
-
-  bool areDisjoint(const Node &a, const Node &b) const {
-    const auto x = boxOf(a), y = boxOf(b);
-    if (!x || !y)
-      return false;
-    for (size_t d = 0; d < x->size(); ++d)
-      if ((*x)[d].second <= (*y)[d].first || (*y)[d].second <= (*x)[d].first)
-        return true;
-    return false;
-  }
-
   /// Whether something writes the buffer of load `id` behind it.
   bool isOvertaken(NodeId id) const {
     const Node &node = old[id];
@@ -714,7 +606,7 @@ private:
   std::vector<uint32_t> uses; ///< of old nodes
   std::vector<NodeId> user;   ///< of old nodes: the last
   std::vector<Val> vals;
-  std::vector<bool> shared; ///< by buffer: see isShared
+  std::vector<bool> shared; ///< by buffer
   size_t limit = 0;
   uint32_t scratches = 0;
   uint32_t current = 0; ///< position of the latest effect
