@@ -26,6 +26,8 @@ namespace {
 
 /// Elements one partition may fold by itself; longer sums are spread over partitions first.
 constexpr int64_t kShortSum = 4096;
+/// Groups that read a tensor before, which a new one tries to join.
+constexpr size_t kSiblings = 8;
 /// Nodes of a group: each may hold a tile.
 constexpr size_t kMaxNodes = 48;
 
@@ -139,8 +141,9 @@ private:
     std::optional<unsigned>
         onPartitions; ///< dim, from the last, that tiles of the kernel have there
     std::vector<NodeId> nodes;
-    std::set<uint32_t> needs; ///< groups that come first, all of them
+    std::set<uint32_t> needs; ///< groups that come right before it
     std::set<uint32_t> apart; ///< groups it meets in memory only
+    uint64_t seen = 0;        ///< by which search
     uint32_t merged = kNone;  ///< the group it became a part of
   };
 
@@ -165,23 +168,23 @@ private:
   }
   uint32_t group(NodeId id) const { return find(groupOf[id]); }
 
-  bool needs(uint32_t g, uint32_t other) const { // g comes behind other
-    for (uint32_t n : drafts[g].needs)
-      if (find(n) == other)
-        return true;
-    return false;
-  }
+  void addNeed(uint32_t g, uint32_t other) { drafts[g].needs.insert(other); }
 
-  void addNeed(uint32_t g, uint32_t other) {
-    drafts[g].needs.insert(other);
-    const std::set<uint32_t> further = drafts[other].needs;
-    drafts[g].needs.insert(further.begin(), further.end());
-    // Whoever needs g needs these too.
-    for (Draft &d : drafts)
-      if (d.merged == kNone && &d != &drafts[g] && d.needs.contains(g)) {
-        d.needs.insert(other);
-        d.needs.insert(further.begin(), further.end());
-      }
+  /// Whether g comes behind `other`, by any way.
+  bool comesBehind(uint32_t g, uint32_t other) {
+    ++visit;
+    std::vector<uint32_t> open{g};
+    while (!open.empty()) {
+      const uint32_t next = find(open.back());
+      open.pop_back();
+      if (next == other)
+        return true;
+      if (drafts[next].seen == visit)
+        continue;
+      drafts[next].seen = visit;
+      open.insert(open.end(), drafts[next].needs.begin(), drafts[next].needs.end());
+    }
+    return false;
   }
 
   static std::optional<Shape> together(const Shape &a, const Shape &b) {
@@ -323,18 +326,9 @@ private:
     t.onPartitions = draft->onPartitions;
     t.nodes.insert(t.nodes.end(), drafts[from].nodes.begin(), drafts[from].nodes.end());
     std::sort(t.nodes.begin(), t.nodes.end());
-    const std::set<uint32_t> further = drafts[from].needs;
     drafts[from].merged = to;
-    for (uint32_t n : further)
-      if (find(n) != to)
-        addNeed(to, find(n));
-    for (Draft &d : drafts)
-      if (d.merged == kNone && d.needs.contains(from) && &d != &t) {
-        d.needs.insert(to);
-        d.needs.insert(t.needs.begin(), t.needs.end());
-      }
-    t.needs.erase(from);
-    t.needs.erase(to);
+    t.needs.insert(drafts[from].needs.begin(), drafts[from].needs.end());
+    std::erase_if(t.needs, [&](uint32_t n) { return find(n) == to; });
     t.apart.insert(drafts[from].apart.begin(), drafts[from].apart.end());
     return true;
   }
@@ -354,10 +348,10 @@ private:
   }
 
   /// g needs `other` by way of a third group.
-  bool needsThroughOthers(uint32_t g, uint32_t other) const {
+  bool needsThroughOthers(uint32_t g, uint32_t other) {
     for (uint32_t n : drafts[g].needs) {
       const uint32_t between = find(n);
-      if (between != g && between != other && needs(between, other))
+      if (between != g && between != other && comesBehind(between, other))
         return true;
     }
     return false;
@@ -424,12 +418,15 @@ private:
     for (NodeId operand : node.operands) {
       if (graph[operand].op != Op::Load)
         continue;
-      for (uint32_t reader : loadedBy[operand])
-        if (const uint32_t g = find(reader); g != find(own) &&
-                                             drafts[g].skeleton == Skeleton::Rows &&
-                                             drafts[g].extents == drafts[find(own)].extents)
+      // The latest ones: earlier ones are full, or were refused before.
+      const std::vector<uint32_t> readers = loadedBy[operand];
+      for (size_t i = readers.size() - std::min(readers.size(), kSiblings); i < readers.size(); ++i)
+        if (const uint32_t g = find(readers[i]); g != find(own) &&
+                                                 drafts[g].skeleton == Skeleton::Rows &&
+                                                 drafts[g].extents == drafts[find(own)].extents)
           merge(find(own), g);
-      loadedBy[operand].push_back(find(own));
+      if (readers.empty() || find(readers.back()) != find(own))
+        loadedBy[operand].push_back(find(own));
     }
   }
 
@@ -525,29 +522,54 @@ private:
   Plan assemble() {
     plan.graph.buffers = graph.buffers;
     carried.resize(graph.nodes.size());
+    renumbered.assign(graph.nodes.size(), kNone);
+    effectsOf.resize(drafts.size());
+    for (auto [id, g] : effects) {
+      effectsOf[find(g)].push_back(id);
+      if (carriedFor.contains(id))
+        carriedValues.insert(graph[id].operands[0]);
+    }
+    for (const tile::Buffer &buffer : graph.buffers)
+      names.insert(buffer.name);
     // Effects in program order, each group as soon as something of it is asked for; what a group
     // needs comes first.
     for (auto [id, g] : effects)
-      emitGroup(find(g));
+      emitWithNeeds(find(g));
     return std::move(plan);
   }
 
-  void emitGroup(uint32_t g) {
-    if (emitted.contains(g))
-      return;
-    emitted.insert(g);
-    std::set<uint32_t> first;
-    for (uint32_t n : drafts[g].needs)
-      if (uint32_t f = find(n); f != g)
-        first.insert(f);
-    for (uint32_t f : first)
-      emitGroup(f);
+  /// Group `g`, after all it needs. Not by recursion: chains of groups are as long as kernels.
+  void emitWithNeeds(uint32_t g) {
+    std::vector<std::pair<uint32_t, bool>> open{{g, false}}; // and whether its needs are done
+    while (!open.empty()) {
+      auto [next, isReady] = open.back();
+      open.pop_back();
+      if (isReady) {
+        emitGroup(next);
+        continue;
+      }
+      if (!emitted.insert(next).second)
+        continue;
+      open.push_back({next, true});
+      std::set<uint32_t> first;
+      for (uint32_t n : drafts[next].needs)
+        if (uint32_t f = find(n); f != next)
+          first.insert(f);
+      for (auto f = first.rbegin(); f != first.rend(); ++f)
+        open.push_back({*f, false});
+    }
+  }
 
+  void emitGroup(uint32_t g) {
     const Draft &draft = drafts[g];
     Group out;
     out.skeleton = draft.skeleton;
     out.position = draft.position;
-    std::vector<NodeId> renumbered(graph.nodes.size(), kNone);
+    std::vector<NodeId> touched; // old nodes that have a number in this group
+    const auto number = [&](NodeId id, NodeId value) {
+      renumbered[id] = value;
+      touched.push_back(id);
+    };
     const auto add = [&](Node node) {
       node.position = draft.position;
       out.nodes.push_back(plan.graph.add(std::move(node)));
@@ -558,11 +580,11 @@ private:
       Node node = graph[id];
       for (NodeId &operand : node.operands) {
         if (renumbered[operand] == kNone)
-          renumbered[operand] = isLeaf(graph[operand]) ? add(graph[operand]) : add(reload(operand));
+          number(operand, isLeaf(graph[operand]) ? add(graph[operand]) : add(reload(operand)));
         operand = renumbered[operand];
       }
       out.location = node.location;
-      renumbered[id] = add(std::move(node));
+      number(id, add(std::move(node)));
       origin[renumbered[id]] = id;
     }
     for (NodeId id : draft.nodes)
@@ -570,18 +592,17 @@ private:
         const NodeId store = add(carry(id, renumbered[id]));
         plan.crossings.push_back({store, reasonOf(id, g)});
       }
-    for (auto [id, owner] : effects) {
-      if (find(owner) != g)
-        continue;
+    for (NodeId id : effectsOf[g]) {
       Node effect = graph[id];
-      NodeId &value = renumbered[effect.operands[0]];
-      if (value == kNone)
-        value =
-            add(carriedFor.contains(id) ? reload(effect.operands[0]) : graph[effect.operands[0]]);
-      effect.operands = {value};
+      const NodeId value = effect.operands[0];
+      if (renumbered[value] == kNone)
+        number(value, add(carriedFor.contains(id) ? reload(value) : graph[value]));
+      effect.operands = {renumbered[value]};
       out.location = out.location == kNone ? effect.location : out.location;
       add(std::move(effect));
     }
+    for (NodeId id : touched)
+      renumbered[id] = kNone;
     plan.groups.push_back(std::move(out));
   }
 
@@ -603,9 +624,8 @@ private:
           for (NodeId operand : graph[n].operands)
             readers[operand].push_back(n);
     }
-    for (auto [effect, owner] : effects)
-      if (carriedFor.contains(effect) && graph[effect].operands[0] == id)
-        return true;
+    if (carriedValues.contains(id))
+      return true;
     return std::any_of(readers[id].begin(), readers[id].end(),
                        [&](NodeId reader) { return group(reader) != g; });
   }
@@ -662,6 +682,11 @@ private:
   std::vector<std::vector<NodeId>> readers;
   std::vector<Carried> carried;
   std::set<uint32_t> emitted;
+  std::vector<NodeId> renumbered;             ///< in the group being written
+  std::vector<std::vector<NodeId>> effectsOf; ///< by group
+  std::set<NodeId> carriedValues;
+  std::set<std::string> names; ///< of buffers
+  uint64_t visit = 0;
   std::set<NodeId> carriedFor; ///< stores whose value comes through memory
   uint32_t number = 0;
 };
