@@ -61,6 +61,7 @@ Graph graphOf(uint64_t seed) {
     options.maxElements = 3'000'000;
     options.maxProducts = 300'000'000;
     options.maxOps = 8;
+    options.hasLongDims = true;
   }
   return randomGraph(seed, options);
 }

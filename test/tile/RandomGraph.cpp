@@ -74,6 +74,8 @@ private:
   //---- shapes and dtypes
 
   int64_t extent() {
+    if (options.hasLongDims && random.chance(15))
+      return random.pick<int64_t>({2048, 4097, 20000, 53247, 70000, 200003});
     switch (random.below(4)) {
     case 0:
       return random.pick<int64_t>({1, 1, 2, 3, 4, 5, 7, 8});

@@ -33,6 +33,7 @@ struct RandomGraphOptions {
   unsigned maxOps = 12;            ///< besides loads, splats and stores
   int64_t maxElements = 40'000;    ///< of any value
   int64_t maxProducts = 4'000'000; ///< multiplications of all matmuls
+  bool hasLongDims = false;        ///< dims of which a partition holds only a part, too
 };
 
 /// A graph of 1 to maxOps operations that is right by `verify`: HBM inputs of every dtype and ranks
