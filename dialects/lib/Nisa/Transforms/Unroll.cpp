@@ -251,8 +251,10 @@ struct UnrollPass : impl::UnrollPassBase<UnrollPass> {
   void runOnOperation() override {
     KernelOp kernel = getOperation();
     const Plan plan(kernel, {fullLimit, bodyTarget, maxFactor});
-    if (plan.instructions() > maxInstructions) {
-      InFlightDiagnostic diag = kernel.emitError()
+    // What the kernel has without loops was bounded by whoever made it. The location alone: an
+    // error of an op prints all that is inside.
+    if (plan.changes() && plan.instructions() > maxInstructions) {
+      InFlightDiagnostic diag = mlir::emitError(kernel.getLoc())
                                 << "[K-12] writing the loops out gives " << plan.instructions()
                                 << " instructions, more than " << maxInstructions.getValue();
       diag.attachNote() << "help: let one instruction do more: a larger tile, "
@@ -260,9 +262,10 @@ struct UnrollPass : impl::UnrollPassBase<UnrollPass> {
       return signalPassFailure();
     }
     if (ForOp loop = plan.tooLong()) {
-      InFlightDiagnostic diag = loop.emitError() << "[K-12] a loop of " << loop.getIterations()
-                                                 << " iterations, more than " << UINT32_MAX
-                                                 << " even in groups of " << plan.of(loop).factor;
+      InFlightDiagnostic diag = mlir::emitError(loop.getLoc())
+                                << "[K-12] a loop of " << loop.getIterations()
+                                << " iterations, more than " << UINT32_MAX << " even in groups of "
+                                << plan.of(loop).factor;
       diag.attachNote() << "help: put a loop inside a loop, or let one iteration do more";
       return signalPassFailure();
     }

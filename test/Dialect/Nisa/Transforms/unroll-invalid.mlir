@@ -1,4 +1,9 @@
 // RUN: kiln-opt %s -nisa-unroll="max-instructions=13" -split-input-file -verify-diagnostics
+// RUN: not kiln-opt %s -nisa-unroll="max-instructions=13" -split-input-file 2>&1 >%t.out | FileCheck %s
+
+// The message does not print the kernel, which is long when this goes wrong.
+// CHECK: error: [K-12] writing the loops out gives 14 instructions, more than 13
+// CHECK-NOT: nisa.memset
 
 // Thirteen instructions are allowed (control).
 !tile = !nisa.buf<sbuf, 128x512xf32>
@@ -9,6 +14,28 @@ nisa.kernel @fits {
       nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
     }
   }
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
+}
+
+// -----
+
+// More without loops (control): there is nothing to write out.
+!tile = !nisa.buf<sbuf, 128x512xf32>
+nisa.kernel @no_loops {
+  %t = nisa.alloc "t" : !tile
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
+  nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
   nisa.memset dst=%t[0+128, 0: 1x1] value=0 : !tile
 }
 
