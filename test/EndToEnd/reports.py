@@ -75,3 +75,50 @@ for need in sync["needs"]:
 expect(0 < sync["longest_chain_unlimited_memory"] <= sync["longest_chain"] < sync["instructions"], "chains")
 text = kiln("compile", matmul, *inputs, "--sync-report")[0]
 expect_equal(len(text.splitlines()) - 5, len(sync["needs"]), "a line for each need")
+
+# Remarks: what is computed together, what goes through HBM and why; sums agree with the parts.
+whole = kiln.example("10_whole_tensor.cpp:mlp_swiglu")
+values = ["rand:300x512:bf16:1", "rand:512x1000:bf16:2", "rand:512x1000:bf16:3", "rand:1000x512:bf16:4"]
+remarks = json.loads(kiln("compile", whole, *values, "--remarks=json", "-o", "mlp.kiln")[0])
+for group in remarks["groups"]:
+    for direction, total in (("read", "hbm_read_bytes"), ("write", "hbm_written_bytes")):
+        moved = [t for t in group["transfers"] if t["direction"] == direction]
+        expect_equal(sum(t["bytes"] for t in moved), group[total], f"transfers of a group add up ({direction})")
+        expect(all(t["bytes"] >= t["compulsory_bytes"] > 0 for t in moved), "nothing moves less than it has")
+for key in ("hbm_read_bytes", "hbm_written_bytes"):
+    expect_equal(sum(g[key] for g in remarks["groups"]), remarks[key], f"groups add up ({key})")
+expect(max(g["sbuf_bytes"] for g in remarks["groups"]) == remarks["sbuf_bytes"] <= remarks["sbuf_limit_bytes"], "SBUF")
+crossings = [c for g in remarks["groups"] for c in g["through_hbm"]]
+expect_equal([(c["bytes"], c["why"]) for c in crossings],
+             [(300 * 1000 * 2, "a matmul reads its operands with the contraction dim on partitions, in tiles of their own")],
+             "the hidden layer is written out")
+kiln("compile", whole, *values, "--json=c.json", "-o", "mlp.kiln")
+expect_equal(json.loads((kiln.scratch / "c.json").read_text())["instructions"],
+             sum(g["instructions"] for g in remarks["groups"]), "instructions of a kernel of values only")
+text = kiln("run", whole, *values, "-o", "y.npy", "--remarks=r.txt")[0]
+text = (kiln.scratch / "r.txt").read_text()
+expect(text.startswith("whole tensors of 'mlp_swiglu': "), text)
+expect_equal(len(re.findall(r"^group \d+, \d+ instructions, ", text, re.M)), len(remarks["groups"]), "a paragraph a group")
+text = kiln("compile", kiln.example("10_whole_tensor.cpp:softmax"), "rand:300x200:float32", "--remarks")[0]
+expect_equal(text, """whole tensors of 'softmax': 1 group; HBM: 240000 bytes read, 240000 written; reading inputs and writing results once is 480000; SBUF: 2880 of 212984 bytes of a partition
+group 0, 21 instructions, rows: maximum over dim 1, subtract, exp, sum over dim 1, reciprocal, multiply, line 24
+  layout: dim 0 of (300, 200) on partitions, 128 at a time
+  tiles: (128, 200), loops outermost first: dim 0 3 times
+  instructions of a tile: load of 'x', tensor_reduce maximum, tensor_scalar multiply, activation exp plus a column with row sum, reciprocal, tensor_scalar multiply, store to 'out0'
+  SBUF: 2880 of 212984 bytes of a partition; 3 tiles of 960 bytes in flight
+  reads 'x' (300, 200): 240000 bytes, once, line 24
+  writes 'out0' (300, 200): 240000 bytes, once, line 24
+  HBM: 240000 bytes read, 240000 written, 480000 compulsory
+""", "softmax in words")
+(kiln.scratch / "rows.cpp").write_text(
+    """#include "nl/nl.h"
+nl::Tensor rows(nl::Tensor x) {
+  nl::Tensor y = nl::softmax(x, 1);
+  return nl::softmax(y, 0);
+}
+NL_KERNEL(rows, "x")
+"""
+)
+text = kiln("compile", "rows.cpp:rows", "rand:300x200:float32", "--remarks")[0]
+expect("through HBM: 'carried0', the result of multiply, because no dim of (300, 200) is left for the partitions" in text, text)
+expect_equal(kiln("compile", matmul, *inputs, "--remarks")[0], "whole tensors of 'matmul_blocked': none\n", "no values")

@@ -158,6 +158,7 @@ void compile(const CompileRequest &request, CompileResult &result) {
   compiler.compactPlacement = request.compactPlacement;
   compiler.memoryReport = request.memoryReport;
   compiler.syncReport = request.syncReport;
+  compiler.remarks = request.remarks;
   compiler.activity = request.activity;
   compileTrace(traced.trace, compiler, result);
   sortBySource(result.diagnostics);

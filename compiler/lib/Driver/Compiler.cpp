@@ -129,6 +129,10 @@ private:
     pipeline.allowShallowRotation = !options.warnings.isError("M-05");
     pipeline.testFault = options.testFault;
     pipeline.compactPlacement = options.compactPlacement;
+    if (!trace.graph.nodes.empty() || options.remarks != ReportForm::None)
+      pipeline.planSink = planReporter(options.remarks, result);
+    if (trace.graph.nodes.empty() && options.remarks != ReportForm::None)
+      result.remarks = noRemarks(options.remarks, trace.kernel);
     if (options.stopAfter.empty()) {
       buildPipeline(manager, levelOf(options.emit), pipeline);
     } else if (!buildPipelineUntil(manager, options.stopAfter, pipeline)) {

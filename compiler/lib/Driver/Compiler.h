@@ -17,6 +17,7 @@ struct CompilerOptions {
   bool compactPlacement = false;
   ReportForm memoryReport = ReportForm::None;
   ReportForm syncReport = ReportForm::None;
+  ReportForm remarks = ReportForm::None;
   Activity *activity = nullptr; ///< told of each pass; null: nobody wants to know
 };
 

@@ -62,4 +62,21 @@ void addReports(PassManager &manager, const CompilerOptions &options, CompileRes
         std::make_unique<Reports>(options.memoryReport, options.syncReport, result));
 }
 
+PlanSink planReporter(ReportForm form, CompileResult &result) {
+  return [form, &result](nisa::KernelOp kernel, const PlannedKernel &planned) {
+    for (size_t count : planned.instructions)
+      result.instructions += count;
+    if (form == ReportForm::None)
+      return;
+    const auto render = form == ReportForm::Json ? report::remarksJson : report::remarksText;
+    result.remarks =
+        render(kernel.getSymName().str(), planned.plan, planned.instructions, planned.line);
+  };
+}
+
+std::string noRemarks(ReportForm form, const std::string &name) {
+  const auto render = form == ReportForm::Json ? report::remarksJson : report::remarksText;
+  return render(name, plan::Plan(), {}, [](uint32_t) { return 0u; });
+}
+
 } // namespace kiln::driver

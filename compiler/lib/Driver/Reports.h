@@ -5,6 +5,8 @@
 
 #include "Compiler.h"
 
+#include "kiln/Conversion/TileToNisa.h"
+
 namespace mlir {
 class PassManager;
 }
@@ -15,6 +17,13 @@ namespace kiln::driver {
 /// place, and the synchronisation report before the streams are made. `result` must outlive the
 /// manager's runs.
 void addReports(mlir::PassManager &manager, const CompilerOptions &options, CompileResult &result);
+
+/// Renders the plan of a kernel into `result` in the form asked for, and counts what its values
+/// became among the instructions. `result` must outlive the pipeline.
+PlanSink planReporter(ReportForm form, CompileResult &result);
+
+/// The remarks about the kernel `name`, which has no whole tensors.
+std::string noRemarks(ReportForm form, const std::string &name);
 
 } // namespace kiln::driver
 

@@ -8,9 +8,6 @@ using nl::Tensor;
 
 namespace {
 
-/// Up to so many bytes a row is loaded once for every partition; longer ones are repeated on chip.
-constexpr int64_t kRepeatedBytes = 64;
-
 void set(nl::detail::View &view, unsigned at, Dim dim) {
   view.shape[at] = dim.size;
   view.stride[at] = dim.stride;
@@ -61,7 +58,7 @@ void load(const Tensor &tile, const Tensor &buffer, int64_t offset, Dim row,
     elements *= dim.size;
   const nl::DType dtype = tile.dtype();
   const int64_t bytes = isa::bytesOf(static_cast<isa::DType>(dtype));
-  if (row.size > 1 && row.stride == 0 && elements * bytes > kRepeatedBytes) {
+  if (row.size > 1 && row.stride == 0 && elements * bytes > plan::kRepeatedRowBytes) {
     // One row from memory, the others from the first.
     const Dim flat[] = {{elements, 1}};
     dims.insert(dims.begin(), {1, 0});

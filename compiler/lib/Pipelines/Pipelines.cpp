@@ -61,7 +61,7 @@ const std::vector<Step> &steps() {
       // What is equal is computed once, and the planner meets one form of each value.
       {Level::Tile, "tile-simplify", [](Options) { return tile::createSimplifyPass(); }},
       // What it makes are instructions like an author's.
-      {Level::Nisa, "kiln-plan", [](Options) { return createPlanPass(); }},
+      {Level::Nisa, "kiln-plan", [](Options options) { return createPlanPass(options.planSink); }},
       //---- one form of instruction ----------------------------------------//
       // Loops first: placement and synchronisation want copies that may overlap.
       {Level::Placed, "nisa-unroll",

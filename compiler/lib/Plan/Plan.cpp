@@ -130,6 +130,7 @@ PlanResult makePlan(const Graph &graph, const std::vector<Write> &writes,
   if (result.plan) {
     result.plan->ownBuffers = uint32_t(graph.buffers.size());
     result.plan->sbufLimit = sbufBytes;
+    countTraffic(*result.plan);
   }
   return result;
 }

@@ -25,8 +25,8 @@ struct CompileOptions {
   int64_t cores = 1;
   bool traceTwice = false;
   bool noCache = false;
-  std::string placement = "rotation";   ///< or compact
-  std::string memoryReport, syncReport; ///< text or json on stdout, or a file; empty: none
+  std::string placement = "rotation";            ///< or compact
+  std::string memoryReport, syncReport, remarks; ///< text or json on stdout, or a file; empty: none
   std::string hostCompiler;
   std::string testFault; ///< hidden: makes a pass fail, for the test of reproducers
 };

@@ -142,6 +142,7 @@ std::optional<driver::CompileResult> compile(const CompileOptions &options,
   request.compactPlacement = options.placement == "compact";
   request.memoryReport = reportForm(options.memoryReport);
   request.syncReport = reportForm(options.syncReport);
+  request.remarks = reportForm(options.remarks);
   request.activity = &activity();
 
   driver::CompileResult result;
@@ -154,6 +155,7 @@ std::optional<driver::CompileResult> compile(const CompileOptions &options,
   reporter.report(naming(std::move(result.diagnostics)));
   writeReport(options.memoryReport, result.memoryReport, reporter);
   writeReport(options.syncReport, result.syncReport, reporter);
+  writeReport(options.remarks, result.remarks, reporter);
   if (!result.ok)
     return std::nullopt;
   return result;

@@ -38,8 +38,8 @@ int compileCommand(const CompileToOptions &options, Reporter &reporter) {
   }
   bool binary = *emit == driver::Emit::Program && options.stopAfter.empty();
   // A report is reason enough to compile.
-  const bool isForReport =
-      !options.compile.memoryReport.empty() || !options.compile.syncReport.empty();
+  const bool isForReport = !options.compile.memoryReport.empty() ||
+                           !options.compile.syncReport.empty() || !options.compile.remarks.empty();
   if (binary && options.output.empty() && !isForReport) {
     reporter.report(kilnrt::makeError(Fault::Usage, "a program needs a file to go to",
                                       "add -o PROG.kiln, or --emit=streams to read the streams"));

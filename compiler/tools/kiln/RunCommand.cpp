@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 
 /// Where the summary for people goes: not between the lines of a report on standard output.
 FILE *summaryFile(const RunOptions &options) {
-  bool stdoutTaken = options.json == "-";
+  bool stdoutTaken = options.json == "-" || options.compile.remarks == "json";
   for (const std::string &output : options.outputs)
     stdoutTaken |= output == "-";
   return stdoutTaken ? stderr : stdout;

@@ -53,6 +53,12 @@ void addCompileOptions(CLI::App *command, CompileOptions &options) {
   command->add_option("--test-fault", options.testFault)->group("");
 }
 
+void addRemarks(CLI::App *command, CompileOptions &options) {
+  command->add_flag("--remarks{text}", options.remarks,
+                    "How whole tensors are computed: groups, tiles, bytes, and why values go "
+                    "through HBM: =text, =json, or =FILE (FILE.json holds JSON)");
+}
+
 void addDebugOptions(CLI::App *command, DebugOptions &options) {
   command
       ->add_option(
@@ -132,6 +138,7 @@ int main(int argc, char **argv) {
   runApp->add_flag(
       "--unchecked", run.unchecked,
       "Let reads of memory that nothing was written to see what is there, such as the poison");
+  addRemarks(runApp, run.compile);
   runApp->callback([&] { action = [&](Reporter &r) { return runCommand(run, r); }; });
 
   CheckOptions check;
@@ -156,12 +163,14 @@ int main(int argc, char **argv) {
   CLI::App *compileApp = app.add_subcommand("compile", "Compile a kernel for its arguments");
   addCompileOptions(compileApp, compile.compile);
   compileApp->add_option("-o,--output", compile.output, "File for the result ('-' for stdout)");
-  compileApp->add_option("--emit", compile.emit, "Level: tile, nisa, placed, scheduled, streams, program")
+  compileApp
+      ->add_option("--emit", compile.emit, "Level: tile, nisa, placed, scheduled, streams, program")
       ->capture_default_str();
   compileApp->add_option("--stop-after", compile.stopAfter, "Print the IR after this pass");
   compileApp->add_flag("--memory-report{text}", compile.compile.memoryReport,
                        "What lies where when SBUF and PSUM are fullest: =text, =json, or =FILE "
                        "(FILE.json holds JSON)");
+  addRemarks(compileApp, compile.compile);
   compileApp->add_flag("--sync-report{text}", compile.compile.syncReport,
                        "Every wait, and why the others were left out: =text, =json, or =FILE");
   compileApp->add_option("--json", compile.json,

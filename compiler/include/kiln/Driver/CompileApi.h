@@ -52,6 +52,7 @@ struct CompileRequest {
   bool compactPlacement = false; ///< the smallest peak instead of the deepest rotation
   ReportForm memoryReport = ReportForm::None;
   ReportForm syncReport = ReportForm::None;
+  ReportForm remarks = ReportForm::None; ///< how whole tensors are computed
   /// Kept up to date, and looked at where it can be; null: nobody wants to know. Outlives the call.
   Activity *activity = nullptr;
 };
@@ -70,7 +71,8 @@ struct CompileResult {
   std::string reproducer;              ///< file written on an internal fault
   std::string memoryReport;            ///< if asked for; also of a kernel that found no place
   std::string syncReport;              ///< if asked for
-  size_t instructions = 0;
+  std::string remarks;                 ///< if asked for
+  size_t instructions = 0; ///< before loops are written out; values count as what they became
 };
 
 struct ListResult {

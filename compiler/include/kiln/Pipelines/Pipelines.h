@@ -3,6 +3,8 @@
 #ifndef KILN_PIPELINES_PIPELINES_H
 #define KILN_PIPELINES_PIPELINES_H
 
+#include "kiln/Conversion/TileToNisa.h"
+
 #include "mlir/Pass/PassManager.h"
 
 #include <string>
@@ -14,6 +16,7 @@ struct PipelineOptions {
   bool compactPlacement = false;
   bool allowManualOverlap = false;   ///< M-04 is a warning
   bool allowShallowRotation = false; ///< M-05 is a warning
+  PlanSink planSink;                 ///< is shown the plan of a kernel that has values
   std::string testFault; ///< a pass that shall fail or, after "hang:", never end; for tests
 };
 

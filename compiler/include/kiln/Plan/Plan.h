@@ -28,6 +28,10 @@ enum class Skeleton : uint8_t { Copy, Rows, Contraction };
 /// Stands for the step along the partitions of a tile in a footprint.
 inline constexpr int64_t kPartitionStep = INT64_MIN;
 
+/// Up to so many bytes, a row that all partitions hold is read once for each; longer ones are read
+/// once and repeated on chip.
+inline constexpr int64_t kRepeatedRowBytes = 64;
+
 /// A load or store as its group sees it: the step in the buffer along each dim of the iteration
 /// space; 0 where it repeats.
 struct Footprint {
@@ -124,6 +128,12 @@ struct ContractionPlan {
   std::vector<Product> products;
 };
 
+/// What a load or store of a group moves from or to HBM, over all iterations.
+struct Transfer {
+  NodeId node = kNone;
+  int64_t bytes = 0; ///< elements met again count again
+};
+
 struct Group {
   Skeleton skeleton = Skeleton::Rows;
   std::vector<NodeId> nodes; ///< in order; a node belongs to one group
@@ -155,6 +165,7 @@ struct Group {
   int64_t sbufBytes = 0; ///< of a partition
   int64_t psumBanks = 0;
   int64_t readBytes = 0, writtenBytes = 0; ///< of HBM
+  std::vector<Transfer> transfers;         ///< what they are, by node
 };
 
 /// A value that goes through HBM from its group to others.
@@ -198,8 +209,23 @@ PlanResult makePlan(const tile::Graph &graph, const std::vector<Write> &writes,
 /// Linear in the plan, whatever the number of instructions.
 std::vector<std::string> verify(const Plan &plan);
 
-/// A group in words: what it computes, layout, tiles, loops, residency, bytes. A line each.
-std::vector<std::string> describe(const Plan &plan, const Group &group);
+/// Sets what groups and the plan read from and write to HBM.
+void countTraffic(Plan &plan);
+
+/// Bytes that a load or store moves at least: each different element once.
+int64_t compulsoryBytes(const tile::Graph &graph, NodeId node);
+
+/// A location as the author knows it, "line 12"; empty when unknown.
+using PlaceText = std::function<std::string(uint32_t location)>;
+
+/// A group in words: what it computes, layout, tiles, loops, residency, bytes. A line each; all but
+/// the first are details of it and indented.
+std::vector<std::string> describe(const Plan &plan, const Group &group,
+                                  const PlaceText &place = {});
+/// The plan's totals in one line.
+std::string describeTotals(const Plan &plan);
+/// What one step does: "activation exp, row sum".
+std::string describeStep(const Plan &plan, const Step &step);
 
 } // namespace kiln::plan
 

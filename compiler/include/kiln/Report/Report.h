@@ -10,6 +10,7 @@
 
 #include "kiln/Analysis/MemoryMap.h"
 #include "kiln/Analysis/SyncReport.h"
+#include "kiln/Plan/Plan.h"
 
 #include <string>
 #include <string_view>
@@ -30,6 +31,16 @@ std::string syncText(const analysis::Kernel &kernel, std::string_view name,
                      const analysis::SyncReport &report);
 std::string syncJson(const analysis::Kernel &kernel, std::string_view name,
                      const analysis::SyncReport &report);
+
+/// How the whole tensors of a kernel are computed: a group of operations after the other, in words
+/// or numbers. `instructions` is by group; `line` gives the author's line of a location, 0 when
+/// unknown.
+std::string remarksText(std::string_view name, const plan::Plan &plan,
+                        const std::vector<size_t> &instructions,
+                        const std::function<unsigned(uint32_t)> &line);
+std::string remarksJson(std::string_view name, const plan::Plan &plan,
+                        const std::vector<size_t> &instructions,
+                        const std::function<unsigned(uint32_t)> &line);
 
 } // namespace kiln::report
 

@@ -38,7 +38,21 @@ std::vector<plan::Write> writesOf(nisa::KernelOp kernel, const KernelGraph &valu
   return writes;
 }
 
+/// The author's line of a location: of the statement itself, not of who called it.
+unsigned lineOf(Location loc) {
+  if (auto call = llvm::dyn_cast<CallSiteLoc>(loc))
+    return lineOf(call.getCallee());
+  if (auto name = llvm::dyn_cast<NameLoc>(loc))
+    return lineOf(name.getChildLoc());
+  if (auto fused = llvm::dyn_cast<FusedLoc>(loc))
+    return fused.getLocations().empty() ? 0 : lineOf(fused.getLocations().front());
+  auto file = llvm::dyn_cast<FileLineColLoc>(loc);
+  return file ? file.getLine() : 0;
+}
+
 struct PlanValues : impl::PlanPassBase<PlanValues> {
+  PlanSink sink;
+
   void runOnOperation() override {
     nisa::KernelOp kernel = getOperation();
     KernelGraph values = graphOf(kernel);
@@ -78,7 +92,16 @@ struct PlanValues : impl::PlanPassBase<PlanValues> {
       report(*problem, kernel.getLoc());
       return signalPassFailure();
     }
-    insert(kernel, values, *result.plan, std::get<plan::Emitted>(emitted));
+    const auto &written = std::get<plan::Emitted>(emitted);
+    if (sink) {
+      std::vector<size_t> counts;
+      for (size_t end : written.groupEnds)
+        counts.push_back(end - (counts.empty() ? 0 : written.groupEnds[counts.size() - 1]));
+      sink(kernel, {*result.plan, std::move(counts), [&](uint32_t location) {
+                      return location == tile::kNone ? 0 : lineOf(values.locations[location]);
+                    }});
+    }
+    insert(kernel, values, *result.plan, written);
   }
 
   static Location locationOf(const KernelGraph &values, uint32_t index) {
@@ -176,4 +199,11 @@ struct PlanValues : impl::PlanPassBase<PlanValues> {
 };
 
 } // namespace
+
+std::unique_ptr<Pass> createPlanPass(PlanSink sink) {
+  auto pass = std::make_unique<PlanValues>();
+  pass->sink = std::move(sink);
+  return pass;
+}
+
 } // namespace kiln
