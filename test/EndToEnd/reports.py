@@ -101,10 +101,10 @@ expect(text.startswith("whole tensors of 'mlp_swiglu': "), text)
 expect_equal(len(re.findall(r"^group \d+, \d+ instructions, ", text, re.M)), len(remarks["groups"]), "a paragraph a group")
 text = kiln("compile", kiln.example("10_whole_tensor.cpp:softmax"), "rand:300x200:float32", "--remarks")[0]
 expect_equal(text, """whole tensors of 'softmax': 1 group; HBM: 240000 bytes read, 240000 written; reading inputs and writing results once is 480000; SBUF: 2880 of 212984 bytes of a partition
-group 0, 21 instructions, rows: maximum over dim 1, subtract, exp, sum over dim 1, reciprocal, multiply, line 24
+group 0, 18 instructions, rows: maximum over dim 1, subtract, exp, sum over dim 1, reciprocal, multiply, line 24
   layout: dim 0 of (300, 200) on partitions, 128 at a time
   tiles: (128, 200), loops outermost first: dim 0 3 times
-  instructions of a tile: load of 'x', tensor_reduce maximum, tensor_scalar multiply, activation exp plus a column with row sum, reciprocal, tensor_scalar multiply, store to 'out0'
+  instructions of a tile: load of 'x', tensor_reduce maximum, activation exp plus a column with row sum, reciprocal, tensor_scalar multiply, store to 'out0'
   SBUF: 2880 of 212984 bytes of a partition; 3 tiles of 960 bytes in flight
   reads 'x' (300, 200): 240000 bytes, once, line 24
   writes 'out0' (300, 200): 240000 bytes, once, line 24
