@@ -2,6 +2,8 @@
 
 #include "Frames.h"
 
+#include "kiln/Plan/Pieces.h"
+
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -18,12 +20,12 @@ using plan::Step;
 namespace {
 
 constexpr int64_t kHeight = isa::machine.matmulMaxContraction;
-constexpr int64_t kAlign = isa::machine.sbufAllocAlign;
+constexpr int64_t kAlign = isa::machine.sbufMinAlign;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// Pieces of one operand in SBUF. A piece holds some array heights of a block: [height, chunks,
-/// block]. The one used longest ago makes room; what is still there is not loaded again.
+/// block]. PieceSlots says which make room.
 class Pieces {
 public:
   Pieces(const Context &context, const Side &side, int64_t contraction, int64_t pieceChunks,
@@ -31,7 +33,7 @@ public:
       : context(context), side(side), contraction(contraction), pieceChunks(pieceChunks),
         block(block), extent(extent), base(base),
         slotBytes(ceilDiv(pieceChunks * block * isa::bytesOf(side.dtype), kAlign) * kAlign),
-        slots(size_t(slots)) {}
+        slots(size_t(slots)), tiles(size_t(slots)) {}
 
   int64_t bytes() const { return slotBytes * int64_t(slots.size()); }
   int64_t count() const { return ceilDiv(ceilDiv(contraction, kHeight), pieceChunks); }
@@ -44,8 +46,7 @@ public:
     if (offset == batchOffset)
       return;
     batchOffset = offset;
-    for (Slot &slot : slots)
-      slot.block = -1;
+    slots.clear();
   }
 
   /// Piece `piece` of block `number` is in SBUF from here on.
@@ -58,51 +59,33 @@ public:
   }
 
   bool isHere(int64_t number, int64_t piece) const {
-    return std::any_of(slots.begin(), slots.end(), [&](const Slot &slot) {
-      return slot.block == number && slot.piece == piece;
-    });
+    return slots.find(number, piece) < slots.size();
   }
 
-  /// The piece, in the slot used longest ago if it is not there yet.
+  /// The piece, in a slot of its own if it is not there yet.
   const Tensor &find(int64_t number, int64_t piece) {
-    Slot *oldest = &slots.front();
-    for (Slot &slot : slots) {
-      if (slot.block == number && slot.piece == piece) {
-        slot.used = ++clock;
-        return slot.tile;
-      }
-      if (slot.used < oldest->used)
-        oldest = &slot;
+    const auto [slot, isThere] = slots.take(number, piece);
+    if (!isThere) {
+      tiles[slot] = declare(number, piece, int64_t(slot));
+      if (side.producer == plan::kNone)
+        fetch(tiles[slot], number, piece);
     }
-    oldest->block = number;
-    oldest->piece = piece;
-    oldest->used = ++clock;
-    oldest->tile = declare(number, piece, oldest - slots.data());
-    if (side.producer == plan::kNone)
-      fetch(oldest->tile, number, piece);
-    return oldest->tile;
+    return tiles[slot];
   }
+
+  void startSweep() { slots.startSweep(); }
 
   /// Rows [chunk * height, ...) and columns [start, start + size) of block `number`.
   Tensor chunk(int64_t number, int64_t chunk, int64_t start, int64_t size) const {
     const int64_t piece = chunk / pieceChunks;
-    for (const Slot &slot : slots)
-      if (slot.block == number && slot.piece == piece) {
-        const int64_t columns = columnsOf(number);
-        const Dim free[] = {{size, 1}};
-        return onChip(slot.tile, heightOf(chunk), free, chunk % pieceChunks * columns + start);
-      }
-    return {};
+    const int64_t columns = columnsOf(number);
+    const Dim free[] = {{size, 1}};
+    return onChip(tiles[slots.find(number, piece)], heightOf(chunk), free,
+                  chunk % pieceChunks * columns + start);
   }
   int64_t chunks() const { return ceilDiv(contraction, kHeight); }
 
 private:
-  struct Slot {
-    int64_t block = -1, piece = -1;
-    uint64_t used = 0;
-    Tensor tile;
-  };
-
   int64_t columnsOf(int64_t number) const { return std::min(block, extent - number * block); }
   int64_t heightOf(int64_t chunk) const { return std::min(kHeight, contraction - chunk * kHeight); }
 
@@ -181,9 +164,9 @@ private:
   const Context &context;
   const Side &side;
   const int64_t contraction, pieceChunks, block, extent, base, slotBytes;
-  std::vector<Slot> slots;
+  plan::PieceSlots slots;
+  std::vector<Tensor> tiles; ///< of the slots
   int64_t batchOffset = 0;
-  uint64_t clock = 0;
 };
 
 class ContractionWriter {
@@ -302,7 +285,10 @@ private:
     const int64_t movingBlocks = ceilDiv(group.extents[movingDim], loops.movingBlock);
     const int64_t outer = loops.outerIsStationary ? stationaryBlocks : movingBlocks;
     const int64_t inner = loops.outerIsStationary ? movingBlocks : stationaryBlocks;
-    for (int64_t o = 0; o < outer; ++o)
+    for (int64_t o = 0; o < outer; ++o) {
+      for (auto *list : {&stationary, &moving})
+        for (Pieces &pieces : *list)
+          pieces.startSweep();
       for (int64_t i = 0; i < inner; ++i) {
         // Back and forth: what came last is still there.
         const int64_t turned = o % 2 == 0 ? i : inner - 1 - i;
@@ -313,6 +299,7 @@ private:
         else
           stayingBlock(s, m);
       }
+    }
   }
 
   void ensure(int64_t s, int64_t m, int64_t piece) {

@@ -26,9 +26,11 @@ namespace {
 constexpr int64_t kHeight = isa::machine.matmulMaxContraction;
 constexpr int64_t kStationary = isa::machine.matmulMaxStationaryFree;
 constexpr int64_t kMoving = isa::machine.matmulMaxMovingFree;
+/// Columns a moving block is a multiple of: whole cells of memory for elements of two bytes.
+constexpr int64_t kMovingUnit = 2;
 constexpr int64_t kBanks = isa::machine.psumBanks;
 constexpr int64_t kPieceBytes = 4 * isa::machine.dmaLongRowBytes;
-constexpr int64_t kAlign = isa::machine.sbufAllocAlign;
+constexpr int64_t kAlign = isa::machine.sbufMinAlign;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t aligned(int64_t bytes) { return ceilDiv(bytes, kAlign) * kAlign; }
@@ -109,8 +111,8 @@ struct Choice {
   double traffic = 0;
   double work = 0; ///< of engines, for equal traffic: matmuls and transposing transfers
   bool isBetterThan(const Choice &other) const {
-    // A percent of traffic is not worth a worse pipeline.
-    if (traffic < 0.99 * other.traffic || other.traffic < 0.99 * traffic)
+    // A five-hundredth of the traffic is not worth a worse pipeline.
+    if (traffic < 0.998 * other.traffic || other.traffic < 0.998 * traffic)
       return traffic < other.traffic;
     if (work != other.work)
       return work < other.work;
@@ -217,9 +219,10 @@ private:
     const int64_t outerElement = bytes(outerIsStationary ? base.stationary : base.moving);
     const int64_t innerElement = bytes(outerIsStationary ? base.moving : base.stationary);
     const int64_t outerExtent = extent(outerIsStationary), innerExtent = extent(!outerIsStationary);
-    // Blocks hold whole tiles; without a wish, also parts of those that are as wide as a bank.
+    // Blocks hold whole tiles; without a wish, also parts of those that are as wide as a bank. A
+    // moving block may have any width, so that equal ones leave the most memory.
     const int64_t innerTile = outerIsStationary ? tileMoving : tileStationary;
-    const int64_t unit = outerIsStationary || !isAsked ? tileStationary : tileMoving;
+    const int64_t unit = outerIsStationary ? tileStationary : isAsked ? tileMoving : kMovingUnit;
     const std::vector<int64_t> innerSizes =
         isAsked ? std::vector<int64_t>{8 * innerTile, 4 * innerTile, 2 * innerTile, innerTile}
                 : std::vector<int64_t>{4 * tileMoving, 2 * tileMoving, tileMoving, tileMoving / 2,
@@ -260,8 +263,8 @@ private:
         if (blocks > 1 && free >= outerPiece)
           choice.plan.outerSlots += std::min(pieces, free / outerPiece);
         const double innerBytes = sideBytes(!outerIsStationary);
-        // At each turn the blocks still in SBUF are met again.
-        const double kept = double(slots / pieces) / double(innerBlocks);
+        // At each turn the pieces still in SBUF are met again.
+        const double kept = double(slots) / double(most);
         choice.traffic = sideBytes(outerIsStationary) + innerBytes * double(blocks) -
                          innerBytes * double(blocks - 1) * std::min(1.0, kept);
         choice.movingTile = std::min({tileMoving, choice.plan.movingBlock});
@@ -469,7 +472,6 @@ std::optional<Refusal> planContraction(const Graph &graph, Group &group, int64_t
         arrangeEpilogue(chosen, {tile.stationary, best->movingTile, tile.isAsked}, copies);
         chosen.sbufBytes = epilogue;
       }
-      break;
     }
   }
   if (!best && wish.node != kNone && (wish.buffers > 1 || wish.hasTile())) {

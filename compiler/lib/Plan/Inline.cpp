@@ -13,6 +13,7 @@
 #include "Rows.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace kiln::plan {
 
@@ -80,6 +81,25 @@ std::optional<Candidate> candidateOf(const Plan &plan, NodeId load) {
   return out;
 }
 
+/// Whether all that reads `load` in the group are matmuls, as rows of one and the same side. What
+/// is done to results reads it from memory.
+bool isOperandOnly(const Plan &plan, const Group &group, NodeId load) {
+  std::optional<bool> side;
+  for (NodeId id : group.nodes) {
+    const Node &node = plan.graph[id];
+    for (size_t i = 0; i < node.operands.size(); ++i) {
+      if (node.operands[i] != load)
+        continue;
+      const bool isX = i == 0;
+      const bool isAlongRows = isX ? !node.transposeX : node.transposeY;
+      if (node.op != Op::Matmul || !isAlongRows || side.value_or(isX) != isX)
+        return false;
+      side = isX;
+    }
+  }
+  return true;
+}
+
 /// Operands of the group that read rows of a value along the contraction dim, none of a batch.
 std::vector<Candidate> candidatesOf(const Plan &plan, const Group &group) {
   std::vector<Candidate> out;
@@ -90,7 +110,8 @@ std::vector<Candidate> candidatesOf(const Plan &plan, const Group &group) {
     for (const bool isX : {true, false}) {
       const NodeId operand = node.operands[isX ? 0 : 1];
       const bool isAlongRows = isX ? !node.transposeX : node.transposeY;
-      if (!isAlongRows || plan.graph[operand].op != Op::Load)
+      if (!isAlongRows || plan.graph[operand].op != Op::Load ||
+          !isOperandOnly(plan, group, operand))
         continue;
       const auto candidate = candidateOf(plan, operand);
       const bool isKnown = std::any_of(out.begin(), out.end(),

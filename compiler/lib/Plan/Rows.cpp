@@ -452,6 +452,10 @@ std::optional<Refusal> planRows(Graph &graph, Group &group, int64_t sbufBytes) {
 }
 
 bool planProducer(const Graph &graph, Group &group, NodeId store, int64_t sbufBytes) {
+  // It was planned as a group of its own before.
+  group.ragged = 0;
+  group.isChunked = false;
+  group.stages = 1;
   const Space space = makeSpace(graph, group);
   if (group.extents.size() != 2 || (allReduced(space) & 1))
     return false;

@@ -477,8 +477,8 @@ private:
           wrong("keeps ", slots, " of ", pieces, " pieces of an operand it needs at once");
         bytes +=
             slots *
-            up(loops.pieceChunks * block * isa::bytesOf(sides[i].dtype), kMachine.sbufAllocAlign) *
-            kMachine.sbufAllocAlign;
+            up(loops.pieceChunks * block * isa::bytesOf(sides[i].dtype), kMachine.sbufMinAlign) *
+            kMachine.sbufMinAlign;
         checkSide(sides[i], depths[which][i], extent);
         if (const uint32_t producer = sides[i].producer; producer != kNone) {
           if (producer >= at || !plan.groups[producer].isInlined)
