@@ -6,6 +6,7 @@
 //
 //===------------------------------------------------------------------------------------------===//
 
+#include "kiln/Plan/Pieces.h"
 #include "kiln/Plan/Plan.h"
 
 #include <algorithm>
@@ -141,16 +142,11 @@ private:
 
   //---- operands of matmuls ----------------------------------------------//
 
-  struct Piece {
-    int64_t block = -1, piece = -1;
-    uint64_t used = 0;
-  };
   struct Operand {
     const Side *side = nullptr;
     int64_t depth = 1, block = 1, extent = 1;
-    std::vector<Piece> slots;
+    PieceSlots slots{0};
     int64_t offset = 0, loaded = 0;
-    uint64_t clock = 0;
   };
 
   void countOperands() {
@@ -168,7 +164,7 @@ private:
             operand.depth = product.contraction;
         operand.block = isStationary ? loops.stationaryBlock : loops.movingBlock;
         operand.extent = group.extents[isStationary ? group.partition : movingDim()];
-        operand.slots.resize(size_t(isOuter ? loops.outerSlots : loops.innerSlots));
+        operand.slots = PieceSlots(size_t(isOuter ? loops.outerSlots : loops.innerSlots));
         pieces = std::max(pieces, piecesOf(operand));
         operands[isStationary ? 0 : 1].push_back(std::move(operand));
       }
@@ -203,15 +199,17 @@ private:
     if (offset == operand.offset)
       return;
     operand.offset = offset;
-    for (Piece &slot : operand.slots)
-      slot.block = -1;
+    operand.slots.clear();
   }
 
   void countBatch(std::vector<Operand> (&operands)[2], int64_t pieces) const {
     const bool outerIsStationary = group.contraction.outerIsStationary;
     const int64_t outer = blocks[outerIsStationary ? 0 : 1];
     const int64_t inner = blocks[outerIsStationary ? 1 : 0];
-    for (int64_t o = 0; o < outer; ++o)
+    for (int64_t o = 0; o < outer; ++o) {
+      for (auto &list : operands)
+        for (Operand &operand : list)
+          operand.slots.startSweep();
       for (int64_t i = 0; i < inner; ++i) {
         const int64_t turned = o % 2 == 0 ? i : inner - 1 - i;
         for (int64_t piece = 0; piece < pieces; ++piece)
@@ -219,23 +217,15 @@ private:
             for (Operand &operand : operands[which])
               meet(operand, (which == 0) == outerIsStationary ? o : turned, piece);
       }
+    }
   }
 
   /// Piece `piece` of block `block` is needed.
   void meet(Operand &operand, int64_t block, int64_t piece) const {
     if (piece >= piecesOf(operand))
       return;
-    Piece *oldest = &operand.slots.front();
-    for (Piece &slot : operand.slots) {
-      if (slot.block == block && slot.piece == piece) {
-        slot.used = ++operand.clock;
-        return;
-      }
-      if (slot.used < oldest->used)
-        oldest = &slot;
-    }
-    *oldest = {block, piece, ++operand.clock};
-    operand.loaded += pieceElements(operand, block, piece);
+    if (!operand.slots.take(block, piece).isHere)
+      operand.loaded += pieceElements(operand, block, piece);
   }
 
   int64_t pieceElements(const Operand &operand, int64_t block, int64_t piece) const {
