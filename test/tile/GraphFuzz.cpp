@@ -140,7 +140,7 @@ int fuzz(uint64_t first, uint64_t count, bool shrinks, const std::string &folder
                   << "\n";
     } else {
       ++wrong;
-      std::cout << "seed " << seed << ": " << verdict.text << "\n";
+      std::cout << "seed " << seed << ": " << verdict.text << "\n" << std::flush;
       if (!shrinks)
         continue;
       const Graph small = smallest(graph, seed, verdict);
