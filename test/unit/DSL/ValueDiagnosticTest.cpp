@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include <regex>
+#include <algorithm>
 
 using namespace kiln;
 using namespace kiln::test;
@@ -20,8 +20,14 @@ namespace {
 TensorArg f32(std::vector<int64_t> shape) { return {DType::Float32, std::move(shape)}; }
 
 /// Lines of this file move; PointsAtTheStatementAndItsOperands looks at them.
-std::string withoutLines(const std::string &text) {
-  return std::regex_replace(text, std::regex("line [0-9]+"), "line N");
+std::string withoutLines(std::string text) {
+  for (size_t at = text.find("line "); at != std::string::npos; at = text.find("line ", at + 1)) {
+    const size_t digits = at + 5;
+    const size_t end = std::min(text.find_first_not_of("0123456789", digits), text.size());
+    if (end > digits)
+      text.replace(digits, end - digits, "N");
+  }
+  return text;
 }
 
 /// Errors of a kernel of x, 128x512 float32, and y, 4x6 float32.
