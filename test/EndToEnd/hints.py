@@ -73,6 +73,8 @@ expect_equal(len(re.findall(r"activation dst=%t\d+\[0\+(128|44), 0: 1x200\]", ir
 expect_equal(len(re.findall(r"activation dst=%t\d+\[0\+(128|72), 0: 1x300\]", ir)), 2, "then columns")
 ir, _ = tiles("nl::exp(nl::hint(nl::transpose(x), {.in = nl::hbm}))", x)
 expect("scratch0" in ir, "a transpose that is written out")
+ir, _ = tiles("x + nl::cast(nl::hint(nl::iota({300, 200}, 1), {.in = nl::hbm}), nl::float32)", x)
+expect("scratch0" in ir, "indices that are written out")
 
 # Refused.
 refused(

@@ -121,4 +121,12 @@ NL_KERNEL(rows, "x")
 )
 text = kiln("compile", "rows.cpp:rows", "rand:300x200:float32", "--remarks")[0]
 expect("through HBM: 'carried0', the result of multiply, because no dim of (300, 200) is left for the partitions" in text, text)
+(kiln.scratch / "moved.cpp").write_text(
+    """#include "nl/nl.h"
+nl::Tensor moved(nl::Tensor x) { return nl::exp(nl::concatenate({nl::exp(x), x}, 1)); }
+NL_KERNEL(moved, "x")
+"""
+)
+text = kiln("compile", "moved.cpp:moved", "rand:300x200:float32", "--remarks")[0]
+expect("through HBM: 'scratch0', the result of exp, because parts of it are computed apart and put together there" in text, text)
 expect_equal(kiln("compile", matmul, *inputs, "--remarks")[0], "whole tensors of 'matmul_blocked': none\n", "no values")

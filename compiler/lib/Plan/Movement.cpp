@@ -79,6 +79,8 @@ public:
     shared = sharedBuffers(old);
   }
 
+  std::map<uint32_t, std::string> reasons; ///< by new buffer: why there is one
+
   Graph run() {
     for (NodeId id = 0; id < old.nodes.size(); ++id)
       vals[id] = lower(id);
@@ -103,8 +105,8 @@ private:
     return out;
   }
 
-  /// A fresh buffer in HBM for `shape` elements.
-  uint32_t scratch(const Shape &shape, isa::DType dtype, uint32_t location) {
+  /// A fresh buffer in HBM for `shape` elements, and why it takes one.
+  uint32_t scratch(const Shape &shape, isa::DType dtype, uint32_t location, std::string_view why) {
     tile::Buffer buffer;
     do
       buffer.name = "scratch" + std::to_string(scratches++);
@@ -115,6 +117,7 @@ private:
     buffer.location = location;
     graph.buffers.push_back(std::move(buffer));
     shared.push_back(false);
+    reasons.emplace(uint32_t(graph.buffers.size() - 1), why);
     return uint32_t(graph.buffers.size() - 1);
   }
 
@@ -143,9 +146,9 @@ private:
   }
 
   /// `val` written to memory and read again with its own shape.
-  NodeId throughMemory(const Val &val) {
+  NodeId throughMemory(const Val &val, std::string_view why) {
     const Node source = graph[val.node];
-    uint32_t buffer = scratch(source.shape, source.dtype, source.location);
+    uint32_t buffer = scratch(source.shape, source.dtype, source.location, why);
     tile::View view;
     view.buffer = buffer;
     view.stride = contiguousStrides(source.shape);
@@ -163,7 +166,7 @@ private:
       return val.node;
     if (std::optional<NodeId> pushed = reshaped(val.node, val.shape))
       return *pushed;
-    return throughMemory(val);
+    return throughMemory(val, "what computes it cannot compute it in another shape");
   }
 
   bool isLarge() const { return graph.nodes.size() > limit; }
@@ -321,13 +324,14 @@ private:
   Val lower(NodeId id) {
     Val val = lowered(id);
     const Node &node = old[id];
-    const bool isMoved = node.op == Op::Transpose || node.op == Op::Reshape ||
-                         node.op == Op::Slice || node.op == Op::Broadcast;
-    if (!node.hint.in || !isMoved)
+    const bool isMade = node.op == Op::Transpose || node.op == Op::Reshape ||
+                        node.op == Op::Slice || node.op == Op::Broadcast || node.op == Op::Splat ||
+                        node.op == Op::Iota;
+    if (!node.hint.in || !isMade)
       return val;
     // The elements as they are after the movement, written out.
     const NodeId x = exact(val);
-    return whole(throughMemory(whole(x)));
+    return whole(throughMemory(whole(x), "nl::hint asks for it in HBM"));
   }
 
   Val lowered(NodeId id) {
@@ -351,14 +355,16 @@ private:
       const NodeId x = exact(vals[node.operands[0]]);
       if (auto moved = transposed(x, node.axes))
         return whole(*moved);
-      return whole(*transposed(throughMemory(whole(x)), node.axes));
+      return whole(*transposed(
+          throughMemory(whole(x), "what computes it cannot compute it transposed"), node.axes));
     }
     case Op::Slice: {
       const NodeId x = exact(vals[node.operands[0]]);
       const Box box{node.starts, node.steps, node.shape};
       if (auto moved = sliced(x, box))
         return whole(*moved);
-      return whole(*sliced(throughMemory(whole(x)), box));
+      return whole(
+          *sliced(throughMemory(whole(x), "what computes it cannot compute a part of it"), box));
     }
     case Op::Reshape:
       return {vals[node.operands[0]].node, node.shape};
@@ -404,7 +410,10 @@ private:
     const bool isOnChip = graph.buffers[node.view.buffer].memory != isa::Memory::Hbm;
     if (!isOvertaken(id) && (!isOnChip || isReadInPlace(id)))
       return whole(loaded);
-    uint32_t buffer = scratch(node.shape, node.dtype, node.location);
+    uint32_t buffer =
+        scratch(node.shape, node.dtype, node.location,
+                isOnChip ? "it is read from a tile of the kernel, and needed in other places"
+                         : "the kernel writes there again before all of it is read");
     tile::View view;
     view.buffer = buffer;
     view.stride = contiguousStrides(node.shape);
@@ -438,7 +447,7 @@ private:
                            out.shape.size() >= 2 && out.shape[0] > 1 &&
                            graph.buffers[view.buffer].memory == isa::Memory::Sbuf;
     if ((isOnChip || shared[view.buffer]) && !isInPlace && graph[out.operands[0]].op != Op::Load)
-      out.operands = {throughMemory(whole(out.operands[0]))};
+      out.operands = {throughMemory(whole(out.operands[0]), "a transfer brings it to its place")};
     // Waves of dtypes: what is rounded to the buffer is rounded on the way there.
     out.op = Op::Store;
     out.dtype = graph.buffers[view.buffer].dtype;
@@ -452,7 +461,7 @@ private:
       return whole(x);
     if (auto moved = spread(x, node.shape))
       return whole(*moved);
-    return whole(*spread(throughMemory(whole(x)), node.shape));
+    return whole(*spread(throughMemory(whole(x), "it is read again and again"), node.shape));
   }
 
   /// `id` repeated to `shape` by strides of 0.
@@ -475,7 +484,8 @@ private:
   /// Concat and Pad: a buffer that several stores fill; the only reader may be a store itself.
   Val assembled(NodeId id) {
     const Node &node = old[id];
-    uint32_t buffer = scratch(node.shape, node.dtype, node.location);
+    uint32_t buffer = scratch(node.shape, node.dtype, node.location,
+                              "parts of it are computed apart and put together there");
     tile::View view;
     view.buffer = buffer;
     view.stride = contiguousStrides(node.shape);
@@ -572,7 +582,9 @@ private:
     const NodeId id = exact(val);
     const Node &node = graph[id];
     const Op source = node.op == Op::Cast ? graph[node.operands[0]].op : node.op;
-    return source == Op::Splat || source == Op::Iota ? throughMemory(whole(id)) : id;
+    return source == Op::Splat || source == Op::Iota
+               ? throughMemory(whole(id), "a matmul loads its operands")
+               : id;
   }
 
   std::optional<Val> delayed(const Node &node) {
@@ -614,8 +626,13 @@ private:
 
 } // namespace
 
-Graph lowerMovement(const Graph &graph, const std::vector<Write> &writes) {
-  return Lowering(graph, writes).run();
+Graph lowerMovement(const Graph &graph, const std::vector<Write> &writes,
+                    std::map<uint32_t, std::string> *reasons) {
+  Lowering lowering(graph, writes);
+  Graph lowered = lowering.run();
+  if (reasons)
+    *reasons = std::move(lowering.reasons);
+  return lowered;
 }
 
 } // namespace kiln::plan

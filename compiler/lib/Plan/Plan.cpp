@@ -121,7 +121,8 @@ PlanResult makePlan(const Graph &graph, const std::vector<Write> &writes,
     return {std::nullopt, std::move(problem)};
   const int64_t sbufBytes =
       options.sbufBytes ? options.sbufBytes : int64_t(isa::machine.sbufUsableBytesPerPartition);
-  Graph flat = lowerMovement(graph, writes);
+  std::map<uint32_t, std::string> reasons; // of buffers that movement needs
+  Graph flat = lowerMovement(graph, writes, &reasons);
   // Readers take the numbers of splats as they are.
   for (Node &node : flat.nodes)
     if (node.op == Op::Splat)
@@ -131,6 +132,10 @@ PlanResult makePlan(const Graph &graph, const std::vector<Write> &writes,
     result.plan->ownBuffers = uint32_t(graph.buffers.size());
     result.plan->sbufLimit = sbufBytes;
     countTraffic(*result.plan);
+    for (NodeId id = 0; id < result.plan->graph.nodes.size(); ++id)
+      if (const Node &node = result.plan->graph[id]; node.isEffect())
+        if (const auto why = reasons.find(node.view.buffer); why != reasons.end())
+          result.plan->crossings.push_back({id, why->second});
   }
   return result;
 }

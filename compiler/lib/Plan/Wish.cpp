@@ -78,9 +78,9 @@ Refusal refuseSize(const Graph &graph, const Group &group, int64_t bytes, int64_
   }
   out.message += text(" takes ", bytes, " bytes of an SBUF partition in its smallest tiles, there ",
                       "are ", sbufBytes);
-  out.help =
-      text("free ", bytes - sbufBytes, " bytes of each partition: let the kernel's own tiles ",
-           "be smaller, or compute the value before they are declared");
+  out.help = text("free ", bytes - sbufBytes, bytes - sbufBytes == 1 ? " byte" : " bytes",
+                  " of each partition: let the kernel's own tiles ",
+                  "be smaller, or compute the value before they are declared");
   return out;
 }
 

@@ -13,6 +13,8 @@
 
 #include "kiln/Tile/Graph.h"
 
+#include <map>
+
 namespace kiln::plan {
 
 /// A write of the program to a tensor, by an instruction.
@@ -24,8 +26,9 @@ struct Write {
 /// The graph without Transpose, Reshape, Slice, Concat, Pad and Broadcast. Precondition: verified,
 /// composites decomposed. `writes` are those of the program's own instructions: a load that one of
 /// them, or a store, may overtake is copied where it stands. Buffers keep their numbers; new ones
-/// come behind them. Bits do not change.
-tile::Graph lowerMovement(const tile::Graph &graph, const std::vector<Write> &writes);
+/// come behind them. Bits do not change. `reasons` becomes, by new buffer, why there is one.
+tile::Graph lowerMovement(const tile::Graph &graph, const std::vector<Write> &writes,
+                          std::map<uint32_t, std::string> *reasons = nullptr);
 
 /// The view that reads `view`, of a value of shape `from`, as `to`, in row-major order; nothing
 /// when no strides can say that.
