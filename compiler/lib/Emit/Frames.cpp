@@ -39,6 +39,11 @@ int64_t Body::rowsOf(uint32_t dims, const Region &region) const {
   return dims >> group.partition & 1 ? region.size[group.partition] : group.tile[group.partition];
 }
 
+/// Elements of a tile along a free dim.
+int64_t Body::sizeOf(const Tile &tile, unsigned d, const Region &region) const {
+  return tile.isWhole && d == group.loops.back() ? group.extents[d] : region.size[d];
+}
+
 void Body::bind(uint32_t t, const Tensor &tensor, const Region &region) {
   std::vector<Dim> free;
   for (unsigned d : freeDims(group.tiles[t].dims))
@@ -67,7 +72,7 @@ Tensor Body::make(uint32_t t, const Region &region) {
     return tiles[t] = tiles[tile.inPlaceOf];
   nl::Shape shape{rowsOf(tile.dims, region)};
   for (unsigned d : freeDims(tile.dims))
-    shape.push_back(region.size[d]);
+    shape.push_back(sizeOf(tile, d, region));
   if (shape.size() == 1)
     shape.push_back(1);
   nl::NdarrayOptions options;
@@ -96,7 +101,9 @@ Tensor Body::view(uint32_t t, uint32_t dims, const Region &region) const {
   const int64_t rows = group.partition == kNone      ? 1
                        : dims >> group.partition & 1 ? region.size[group.partition]
                                                      : raw.shape[0];
-  return onChip(tensor, rows, free);
+  const int64_t offset =
+      tile.isWhole ? region.start[group.loops.back()] * stride[group.loops.back()] : 0;
+  return onChip(tensor, rows, free, offset);
 }
 
 nl::Operand Body::scalar(const Argument &argument, uint32_t dims, const Region &region) const {
@@ -129,7 +136,7 @@ void Body::writeLoad(const Step &step, const Region &region) {
   const Tensor tile = make(step.dst, region);
   std::vector<Dim> free;
   for (unsigned d : freeDims(dims))
-    free.push_back({region.size[d], f.stride[d]});
+    free.push_back({sizeOf(group.tiles[step.dst], d, region), f.stride[d]});
   const bool isSpread = group.partition != kNone && (dims >> group.partition & 1);
   const Dim row{rowsOf(dims, region), isSpread ? f.stride[group.partition] : 0};
   load(tile, context.buffers[node.view.buffer], offsetOf(step.node, region), row, free);

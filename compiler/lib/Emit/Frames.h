@@ -34,6 +34,7 @@ public:
   void bind(uint32_t t, const nl::Tensor &tensor, const Region &region);
 
 private:
+  int64_t sizeOf(const plan::Tile &tile, unsigned d, const Region &region) const;
   nl::Tensor inPlace(plan::NodeId node, uint32_t dims, const Region &region) const;
   nl::Tensor make(uint32_t t, const Region &region);
   /// Tile `t` with the free dims `dims`, repeated along those it does not have.

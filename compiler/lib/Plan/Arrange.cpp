@@ -63,6 +63,8 @@ private:
       uint32_t dims = step.dims | (step.dst == kNone ? 0 : group.tiles[step.dst].dims);
       for (uint32_t t : readsOf(step))
         dims |= group.tiles[t].dims;
+      if (step.kind == Step::Kind::Load && group.tiles[step.dst].isWhole)
+        dims &= ~chunkBit();
       step.level = levelOfDims(group, dims);
       if (step.kind == Step::Kind::Store)
         step.level = std::max(step.level, levelOfDims(group, storeDims(step.node)));
@@ -259,7 +261,7 @@ int64_t bytesOf(const Group &group, const Tile &tile) {
   int64_t elements = 1;
   for (size_t d = 0; d < group.extents.size(); ++d)
     if ((tile.dims >> d & 1) && d != group.partition)
-      elements *= group.tile[d];
+      elements *= tile.isWhole && d == group.loops.back() ? group.extents[d] : group.tile[d];
   return elements * isa::bytesOf(tile.dtype);
 }
 

@@ -27,6 +27,8 @@ constexpr int64_t kPartitions = isa::machine.numPartitions;
 /// Bytes of a partition from which on larger tiles gain nothing: transfers are at full rate.
 constexpr int64_t kTileBytes = 8 * isa::machine.dmaLongRowBytes;
 /// Frames of the innermost loop: load, compute, store, and one to spare.
+constexpr int64_t kShortPiece =
+    256; ///< elements; shorter pieces of rows are not worth keeping rows
 constexpr int64_t kFrames = 4;
 
 uint32_t allReduced(const Space &space) {
@@ -236,6 +238,16 @@ struct Fitter {
   }
 };
 
+/// Keeps loaded rows whole: tiles of loads that have both the rows and the dim that is cut.
+void setWhole(const Group &group, Fitter &fitter, uint32_t chunkBit) {
+  const uint32_t partition = group.partition == kNone ? 0 : 1u << group.partition;
+  for (const Step &step : fitter.steps)
+    if (step.kind == Step::Kind::Load) {
+      Tile &tile = fitter.tiles[step.dst];
+      tile.isWhole = (tile.dims & chunkBit) && (tile.dims & partition) == partition;
+    }
+}
+
 /// Copies of each level's frame, as many as fit; of the innermost one `frames` at most.
 void chooseCopies(Group &group, int64_t limit, int64_t frames) {
   const size_t inner = group.loops.size();
@@ -427,14 +439,27 @@ std::optional<Refusal> planRows(Graph &graph, Group &group, int64_t sbufBytes) {
   selectSteps(graph, space, group);
   fitter.steps = group.steps;
   fitter.tiles = group.tiles;
-  const int64_t copies =
-      std::max<int64_t>(2, wish.buffers); // pieces come while others are worked on
-  int64_t low = 0, high = group.extents[chunked];
-  while (low + 1 < high) {
-    const int64_t middle = (low + high) / 2;
-    group.tile[chunked] = middle;
-    (copies * frameBytes(group, fitter.steps, fitter.tiles, chunked) <= sbufBytes ? low : high) =
-        middle;
+  // Pieces come while others are worked on.
+  const int64_t copies = std::max<int64_t>(2, wish.buffers);
+  const auto longest = [&] {
+    int64_t low = 0, high = group.extents[chunked];
+    while (low + 1 < high) {
+      const int64_t middle = (low + high) / 2;
+      group.tile[chunked] = middle;
+      int64_t bytes = frameBytes(group, fitter.steps, fitter.tiles, chunked);
+      for (int64_t slot : group.slotBytes.back())
+        bytes += (copies - 1) * slot;
+      (bytes <= sbufBytes ? low : high) = middle;
+    }
+    return low;
+  };
+  // Rows that fit by themselves are loaded once; what is made of them is made again in each pass.
+  setWhole(group, fitter, 1u << chunked);
+  int64_t low = longest();
+  if (low < std::min(kShortPiece, group.extents[chunked] - 1)) {
+    for (Tile &tile : fitter.tiles)
+      tile.isWhole = false;
+    low = longest();
   }
   group.tile[chunked] = std::max<int64_t>(low, 1);
   frameBytes(group, fitter.steps, fitter.tiles, chunked);

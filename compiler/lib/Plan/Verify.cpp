@@ -294,11 +294,11 @@ private:
     for (NodeId id : group->nodes)
       if (plan.graph[id].isEffect() && stores.count(id) != 1)
         wrong("stores node ", id, " ", stores.count(id), " times");
-    // What a tile holds of a looped dim is one piece of it.
+    // What a tile holds of a looped dim is one piece of it; of a cut row it may be all.
     for (const Tile &tile : group->tiles)
       for (size_t l = 0; l < group->loops.size(); ++l)
         if (has(tile.dims, group->loops[l]) && tile.level <= l &&
-            tile.memory == isa::Memory::Sbuf && tile.place == kNone)
+            tile.memory == isa::Memory::Sbuf && tile.place == kNone && !isAllOf(tile, l))
           wrong("keeps a piece of dim ", group->loops[l], " outside of its loop");
   }
 
@@ -320,11 +320,16 @@ private:
 
   //---- slots ------------------------------------------------------------//
 
+  /// All pieces of the dim that loop `l` cuts.
+  bool isAllOf(const Tile &tile, size_t l) const {
+    return tile.isWhole && group->isChunked && l + 1 == group->loops.size();
+  }
+
   int64_t bytesOf(const Tile &tile) const {
     int64_t bytes = isa::bytesOf(tile.dtype);
     for (size_t d = 0; d < rank(); ++d)
       if (has(tile.dims, d) && d != group->partition)
-        bytes *= group->tile[d];
+        bytes *= tile.isWhole && d == group->loops.back() ? group->extents[d] : group->tile[d];
     return bytes;
   }
 

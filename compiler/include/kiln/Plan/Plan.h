@@ -45,7 +45,9 @@ struct Tile {
   NodeId node = kNone; ///< the value; kNone: a step in between
   isa::Memory memory = isa::Memory::Sbuf;
   isa::DType dtype = isa::DType::Float32;
-  uint32_t dims = 0;  ///< bit d: it has the tile's extent along dim d, elsewhere it repeats
+  uint32_t dims = 0; ///< bit d: it has the tile's extent along dim d, elsewhere it repeats
+  /// With a chunked reduction: it holds all chunks, loaded once for all passes.
+  bool isWhole = false;
   unsigned level = 0; ///< how many loops it is inside of
   unsigned slot = 0;  ///< in the frame of its level: tiles of one slot never live together
   NodeId place =
