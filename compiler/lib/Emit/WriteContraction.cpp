@@ -190,12 +190,12 @@ public:
     for (const auto &once : hoisted)
       once();
     std::vector<int64_t> index(group.extents.size() - 2, 0);
-    for (;;) {
-      for (size_t d = 0; d < index.size(); ++d) {
+    for (size_t changed = 0;;) { // what moves with the dims in front is still there
+      for (size_t d = changed; d < index.size(); ++d) {
         region.start[d] = index[d];
         body.next(unsigned(d + 1));
       }
-      for (unsigned level = 1; level <= index.size(); ++level)
+      for (unsigned level = unsigned(changed) + 1; level <= index.size(); ++level)
         writeSteps(level);
       batch(index);
       size_t d = index.size();
@@ -203,6 +203,7 @@ public:
         index[--d] = 0;
       if (d == 0)
         return;
+      changed = d - 1;
     }
   }
 
