@@ -143,7 +143,7 @@ tiles("nl::hint(nl::matmul(a, b), {.tile = {129, 128}})", *matrices, kernels=MAT
 refused(
     "nl::hint(nl::matmul(a, b), {.buffers = 1000})",
     "hints.cpp:3: error[T-06]: nl::hint asks for 1000 buffers of the (600, 400) float32 result of matmul: with "
-    "the operands of its matmul they take 833088 bytes of an SBUF partition at least, there are 212984\n"
+    "the operands of its matmul they take 833056 bytes of an SBUF partition at least, there are 212984\n"
     "help: ask for fewer buffers\n",
     *matrices,
     kernels=MATMULS,
