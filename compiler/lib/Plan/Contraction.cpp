@@ -128,9 +128,9 @@ struct TileSize {
 
 class Search {
 public:
-  Search(const Group &group, int64_t limit, int64_t epilogueBytes, TileSize tile)
-      : group(group), limit(limit), epilogueBytes(epilogueBytes), tileStationary(tile.stationary),
-        tileMoving(tile.moving), isAsked(tile.isAsked) {
+  Search(const Group &group, int64_t limit, int64_t banks, int64_t epilogueBytes, TileSize tile)
+      : group(group), limit(limit), banks(banks), epilogueBytes(epilogueBytes),
+        tileStationary(tile.stationary), tileMoving(tile.moving), isAsked(tile.isAsked) {
     for (const Product &p : group.contraction.products)
       depth = std::max(depth, p.contraction);
     products = int64_t(group.contraction.products.size());
@@ -290,8 +290,8 @@ private:
     const ContractionPlan &base = group.contraction;
     if (isProduced(true) || isProduced(false))
       return;
-    for (int64_t rows = 1; rows <= kBanks; rows *= 2)
-      for (int64_t columns = 1; rows * columns * products <= kBanks; columns *= 2) {
+    for (int64_t rows = 1; rows <= banks; rows *= 2)
+      for (int64_t columns = 1; rows * columns * products <= banks; columns *= 2) {
         Choice choice;
         choice.plan = base;
         choice.plan.isSpannedOutside = true;
@@ -326,7 +326,7 @@ private:
   }
 
   const Group &group;
-  const int64_t limit, epilogueBytes;
+  const int64_t limit, banks, epilogueBytes;
   const int64_t tileStationary, tileMoving;
   const bool isAsked;
   int64_t depth = 1, chunks = 1, products = 1, batches = 1;
@@ -417,7 +417,8 @@ bool allows(const Group &group, const Wish &wish, unsigned p, unsigned m) {
 } // namespace
 
 std::optional<Refusal> planContraction(const Graph &graph, Group &group, int64_t sbufBytes,
-                                       const Producers &producers, double &traffic) {
+                                       int64_t psumBanks, const Producers &producers,
+                                       double &traffic) {
   sbufBytes -= producers.sbufBytes;
   Wish wish;
   {
@@ -459,7 +460,7 @@ std::optional<Refusal> planContraction(const Graph &graph, Group &group, int64_t
       const int64_t epilogue = arrangeEpilogue(trial, tile, copies);
       if (epilogue > sbufBytes / 2 && copies > 1 && !wish.buffers)
         continue;
-      Search search(trial, sbufBytes, epilogue, tile);
+      Search search(trial, sbufBytes, psumBanks, epilogue, tile);
       search.run();
       least = std::min(least, search.least);
       if (!search.best)
@@ -501,7 +502,7 @@ std::optional<Refusal> planContraction(const Graph &graph, Group &group, int64_t
                        isa::bytesOf(side.dtype));
   }
   group.sbufBytes = bytes;
-  group.psumBanks = kBanks;
+  group.psumBanks = psumBanks;
   return std::nullopt;
 }
 

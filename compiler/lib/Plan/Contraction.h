@@ -19,7 +19,8 @@ struct Producers {
 /// nothing fits, or when a hint cannot be kept. Sets `traffic` to the bytes of operands it will
 /// load.
 std::optional<Refusal> planContraction(const tile::Graph &graph, Group &group, int64_t sbufBytes,
-                                       const Producers &producers, double &traffic);
+                                       int64_t psumBanks, const Producers &producers,
+                                       double &traffic);
 
 /// Extent of the dim on partitions of the result, and of the other one.
 inline int64_t stationaryExtent(const Group &group) { return group.extents[group.partition]; }

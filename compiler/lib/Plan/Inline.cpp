@@ -125,10 +125,12 @@ std::vector<Candidate> candidatesOf(const Plan &plan, const Group &group) {
 
 } // namespace
 
-std::optional<Refusal> planWithProducers(Plan &plan, uint32_t index, int64_t sbufBytes) {
+std::optional<Refusal> planWithProducers(Plan &plan, uint32_t index, int64_t sbufBytes,
+                                         int64_t psumBanks) {
   double traffic = 0;
   Group plain = plan.groups[index];
-  std::optional<Refusal> refusal = planContraction(plan.graph, plain, sbufBytes, {}, traffic);
+  std::optional<Refusal> refusal =
+      planContraction(plan.graph, plain, sbufBytes, psumBanks, {}, traffic);
   if (refusal && !refusal->mayCut)
     return refusal;
   const bool fits = !refusal;
@@ -140,7 +142,7 @@ std::optional<Refusal> planWithProducers(Plan &plan, uint32_t index, int64_t sbu
         !planProducer(plan.graph, producer, candidate.store, sbufBytes / kShare))
       continue;
     Producers producers{{{candidate.load, candidate.producer}}, producer.sbufBytes};
-    if (planContraction(plan.graph, inlined, sbufBytes, producers, inlinedTraffic))
+    if (planContraction(plan.graph, inlined, sbufBytes, psumBanks, producers, inlinedTraffic))
       continue;
     // Frames are planned once: the same rows on both sides are made in front.
     size_t sides = 0;

@@ -169,7 +169,10 @@ private:
     return throughMemory(val, "what computes it cannot compute it in another shape");
   }
 
-  bool isLarge() const { return graph.nodes.size() > limit; }
+  /// Arithmetic that is not repeated any more. What is loaded has a view of its own at any size.
+  bool isTooLarge(const Node &node) const {
+    return graph.nodes.size() > limit && node.op != Op::Load && node.op != Op::Splat;
+  }
   /// What a hint is about is computed as it stands.
   static bool isFixed(const Node &node) { return node.op != Op::Load && node.hint.any(); }
 
@@ -180,7 +183,7 @@ private:
     const Node node = graph[id];
     if (node.shape == shape)
       return id;
-    if (isLarge() || isFixed(node))
+    if (isTooLarge(node) || isFixed(node))
       return std::nullopt;
     switch (node.op) {
     case Op::Load: {
@@ -229,7 +232,7 @@ private:
 
   std::optional<NodeId> transposed(NodeId id, const std::vector<int64_t> &perm) {
     const Node node = graph[id];
-    if (isLarge() || isFixed(node))
+    if (isTooLarge(node) || isFixed(node))
       return std::nullopt;
     const auto permute = [&](const auto &list) {
       auto out = list;
@@ -278,7 +281,7 @@ private:
 
   std::optional<NodeId> sliced(NodeId id, const Box &box) {
     const Node node = graph[id];
-    if (isLarge() || isFixed(node))
+    if (isTooLarge(node) || isFixed(node))
       return std::nullopt;
     Node moved = node;
     moved.shape = box.shape;

@@ -41,8 +41,8 @@ std::optional<PlanProblem> checkHints(const Graph &graph) {
 
 class Planner {
 public:
-  Planner(const Graph &flat, int64_t sbufBytes)
-      : flat(flat), sbufBytes(sbufBytes), limits(flat.nodes.size(), SIZE_MAX),
+  Planner(const Graph &flat, int64_t sbufBytes, int64_t psumBanks)
+      : flat(flat), sbufBytes(sbufBytes), psumBanks(psumBanks), limits(flat.nodes.size(), SIZE_MAX),
         isSplit(flat.nodes.size(), false) {}
 
   PlanResult run() {
@@ -68,7 +68,7 @@ private:
       if (group.skeleton == Skeleton::Rows)
         refusal = planRows(plan.graph, group, sbufBytes);
       else if (group.skeleton == Skeleton::Contraction)
-        refusal = planWithProducers(plan, g, sbufBytes);
+        refusal = planWithProducers(plan, g, sbufBytes, psumBanks);
       plan.sbufBytes = std::max(plan.sbufBytes, group.sbufBytes);
       if (!refusal)
         continue;
@@ -106,7 +106,7 @@ private:
   }
 
   const Graph &flat;
-  const int64_t sbufBytes;
+  const int64_t sbufBytes, psumBanks;
   std::vector<size_t> limits; ///< by node of `flat`: nodes its group may have
   std::vector<bool> isSplit;  ///< by node of `flat`: a reduction dim by dim
   std::vector<NodeId> source; ///< by node with an order: of `flat`
@@ -127,7 +127,7 @@ PlanResult makePlan(const Graph &graph, const std::vector<Write> &writes,
   for (Node &node : flat.nodes)
     if (node.op == Op::Splat)
       node.number = tile::numberIn(node.dtype, node.number);
-  PlanResult result = Planner(flat, sbufBytes).run();
+  PlanResult result = Planner(flat, sbufBytes, options.psumBanks).run();
   if (result.plan) {
     result.plan->ownBuffers = uint32_t(graph.buffers.size());
     result.plan->sbufLimit = sbufBytes;

@@ -188,6 +188,7 @@ struct Plan {
 
 struct PlanOptions {
   int64_t sbufBytes = 0; ///< of a partition, for values; 0: all a kernel may use
+  int64_t psumBanks = isa::machine.psumBanks; ///< for values; at least 1
 };
 
 /// Why there is no plan. Locations are the graph's.

@@ -65,7 +65,11 @@ struct PlanValues : impl::PlanPassBase<PlanValues> {
     plan::PlanOptions options;
     int64_t held = 0; // by the kernel's own tiles where they are fullest
     if (!isAlone) {
-      held = analysis::mapMemory(readKernel(kernel).data, nullptr, isa::Memory::Sbuf).liveBytes;
+      const analysis::Kernel own = readKernel(kernel).data;
+      held = analysis::mapMemory(own, nullptr, isa::Memory::Sbuf).liveBytes;
+      const int64_t banks = analysis::mapMemory(own, nullptr, isa::Memory::Psum).liveBytes /
+                            isa::machine.psumBankBytesPerPartition;
+      options.psumBanks = std::max<int64_t>(1, options.psumBanks - banks);
       options.sbufBytes =
           std::max<int64_t>(1, int64_t(isa::machine.sbufUsableBytesPerPartition) - held);
     }
