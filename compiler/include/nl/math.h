@@ -21,8 +21,9 @@
 // float32 unless `.dtype` says otherwise: that rounds once, to nearest even. Other roundings are at
 // nl::cast, at a 16-bit operand of nl::matmul, at nl::store and at a return, nowhere else, so what
 // the compiler fuses never changes a bit. What only moves elements (transpose, reshape, subscripts,
-// concatenate, pad) keeps the dtype. Arithmetic of int32 or uint32 alone is exact where `.dtype` is
-// that type too; other integers go through float32.
+// concatenate, pad) keeps the dtype. Two operands of int32 or uint32 are combined exactly where
+// `.dtype` is that type too; functions of one operand, reductions and other integers go through
+// float32.
 //
 // A value that is returned gets the dtype its last `.dtype` or nl::cast said; otherwise that of the
 // float tensors it was computed from when they agree (all bfloat16: bfloat16), and float32 when

@@ -121,6 +121,9 @@ struct Checker {
     const Buffer &buffer = graph.buffers[node.view.buffer];
     if (node.op == Op::Load)
       return hasDType(buffer.dtype, text("'", buffer.name, "' is"));
+    if (buffer.role == Buffer::Role::Input)
+      return fail("K-02", text("'", buffer.name, "' is a kernel input and read-only"),
+                  "write to a tensor of your own");
     if (node.op == Op::Materialize && node.shape != buffer.shape)
       return fail("T-01",
                   text("a value of ", tupleText(node.shape), " cannot fill '", buffer.name, "', ",

@@ -4,6 +4,7 @@
 
 #include "kiln/Plan/Plan.h"
 #include "kiln/Tile/Decompose.h"
+#include "kiln/Tile/Parse.h"
 
 #include <gtest/gtest.h>
 
@@ -52,6 +53,55 @@ TEST(Movement, LeavesNoMovementAndEveryBit) {
       })) << print(moved, id);
     ASSERT_EQ(outputsOf(moved, data), outputsOf(graph, data)) << "seed " << seed;
   }
+}
+
+/// y = transpose(y) * 0.5 + y, or the sum of two neighbours, again and again: moved arithmetic
+/// would double each time, so that values must go through memory at some point.
+Graph manyMoves(int steps, bool isSlice) {
+  std::string text = "@x = hbm input 0 : 16x16 float32\n";
+  Shape shape{16, 16};
+  std::vector<std::string> lines{"load @x : 16x16 float32", "splat number 0.5 : 1x1 float32"};
+  const auto add = [&](std::string line) {
+    lines.push_back(std::move(line));
+    return "%" + std::to_string(lines.size() - 1);
+  };
+  std::string y = "%0";
+  const auto of = [&] {
+    return " : " + std::to_string(shape[0]) + "x" + std::to_string(shape[1]) + " float32";
+  };
+  for (int i = 0; i < steps; ++i) {
+    if (isSlice) {
+      --shape[1];
+      const std::string a = add("slice " + y + " starts (0, 0) steps (1, 1)" + of());
+      const std::string b = add("slice " + y + " starts (0, 1) steps (1, 1)" + of());
+      y = add("binary add " + a + ", " + b + of());
+    } else {
+      const std::string t = add("transpose " + y + " axes (1, 0)" + of());
+      const std::string half = add("binary multiply " + t + ", %1" + of());
+      y = add("binary add " + half + ", " + y + of());
+    }
+  }
+  text += "@y = hbm output 0" + of() + "\n";
+  add("store " + y + ", @y" + of());
+  for (size_t i = 0; i < lines.size(); ++i)
+    text += "%" + std::to_string(i) + " = " + lines[i] + "\n";
+  std::string error;
+  const auto graph = tile::parse(text, error);
+  EXPECT_TRUE(graph) << error << "\n" << text;
+  return graph ? *graph : Graph();
+}
+
+TEST(Movement, StaysRightWhereItIsNotRepeatedAnyMore) {
+  for (const bool isSlice : {false, true})
+    for (int steps = 1; steps <= 12; ++steps) {
+      const Graph graph = manyMoves(steps, isSlice);
+      const std::vector<Value> data = tile::test::randomData(graph, 3);
+      EXPECT_EQ(outputsOf(lowerMovement(graph, {}), data), outputsOf(graph, data))
+          << steps << " steps";
+      const PlanResult result = makePlan(graph, {});
+      ASSERT_TRUE(result.plan);
+      EXPECT_EQ(outputsOf(result.plan->graph, data), outputsOf(graph, data)) << steps << " steps";
+    }
 }
 
 //---- strides of a reshape -----------------------------------------------===//

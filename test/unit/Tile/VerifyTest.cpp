@@ -240,6 +240,12 @@ TEST(TileRules, V08WritesNameEachElementOnce) {
             "T-01: a value of (4, 3) cannot fill 't', (4, 6); the shapes must be equal\n");
 }
 
+TEST(TileRules, K02InputsAreReadOnly) {
+  EXPECT_EQ(complaint("@x = hbm input 0 : 4x6 float32\n%0 = splat number 1 : 4x6 float32\n",
+                      "%1 = store %0, @x : 4x6 float32"),
+            "K-02: 'x' is a kernel input and read-only; write to a tensor of your own\n");
+}
+
 TEST(TileRules, PartsFitEachOther) {
   const std::string x = "@y = hbm output 0 : 4 float32\n%0 = splat number 1 : 4 float32\n"
                         "%1 = store %0, @y : 4 float32\n";
