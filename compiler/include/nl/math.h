@@ -44,7 +44,7 @@
 namespace nl {
 
 //---- arithmetic and comparisons -----------------------------------------===//
-// Functions of one and two operands are the operators of nl/isa.h, called: nl::exp(x), nl::gelu(x),
+// Functions of one and two operands are those of nl/operators.h, called: nl::exp(x), nl::gelu(x),
 // nl::maximum(x, y), nl::equal(x, 0), nl::logical_and(p, q). Comparisons and logic give 1 and 0.
 
 inline Tensor operator+(const Term &x, const Term &y) { return add(x, y, {}, x.loc); }
