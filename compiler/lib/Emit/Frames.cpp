@@ -174,7 +174,7 @@ void Body::combine(isa::AluOp op, uint32_t whole, uint32_t part, const Region &r
 void Body::writeReduce(const Step &step, const Region &region) {
   const bool isContinued = step.isPartial && region.chunk > 0;
   const uint32_t target = isContinued ? step.part : step.dst;
-  const Tensor dst = make(target, region);
+  make(target, region);
   const uint32_t kept = group.tiles[step.dst].dims;
   // Kept dims first, then the folded ones in their order.
   const Tensor source = view(step.x.tile, kept | step.dims, region);
@@ -199,7 +199,6 @@ void Body::writeReduce(const Step &step, const Region &region) {
                        .data = onChip(source, source.dim(0), free),
                        .axis = axes,
                        .negate = step.isNegated});
-  (void)dst;
   if (isContinued)
     combine(step.op0, step.dst, step.part, region);
 }

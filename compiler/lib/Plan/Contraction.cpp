@@ -28,7 +28,12 @@ constexpr int64_t kStationary = isa::machine.matmulMaxStationaryFree;
 constexpr int64_t kMoving = isa::machine.matmulMaxMovingFree;
 /// Columns a moving block is a multiple of: whole cells of memory for elements of two bytes.
 constexpr int64_t kMovingUnit = 2;
-constexpr int64_t kBanks = isa::machine.psumBanks;
+// What choices that move equal bytes are told apart by; only the order of magnitude matters. The
+// columns are those of the Tensor Engine's published cost, the rest public trn2 profiles.
+constexpr double kLeastColumns = 64;           ///< a matmul takes as long as this many, at least
+constexpr double kColumnsBetween = 16;         ///< lost from one matmul to the next
+constexpr double kTransferNs = 60;             ///< to trigger one
+constexpr double kTransposedBytesPerNs = 1000; ///< lost by turning them, beside what moving costs
 constexpr int64_t kPieceBytes = 4 * isa::machine.dmaLongRowBytes;
 constexpr int64_t kAlign = isa::machine.sbufMinAlign;
 
@@ -174,14 +179,16 @@ private:
     for (int64_t block = 0; block < width; block += plan.movingBlock) {
       const int64_t size = std::min(plan.movingBlock, width - block);
       for (int64_t tile = 0; tile < size; tile += choice.movingTile)
-        columns += double(std::max<int64_t>(std::min(choice.movingTile, size - tile), 64)) + 16;
+        columns += std::max(double(std::min(choice.movingTile, size - tile)), kLeastColumns) +
+                   kColumnsBetween;
     }
     const double pieces = double(ceilDiv(chunks, plan.pieceChunks));
     const double transfers = pieces *
                              double(ceilDiv(stationaryExtent(group), plan.stationaryBlock)) *
                              double(ceilDiv(width, plan.movingBlock));
-    return double(products) * double(chunks) * stationaryTiles * columns / 2.4 + 60 * transfers +
-           transposedBytes / 1024;
+    const double columnsPerNs = isa::info(isa::Engine::Tensor).clockMHz / 1000.0;
+    return double(products) * double(chunks) * stationaryTiles * columns / columnsPerNs +
+           kTransferNs * transfers + transposedBytes / kTransposedBytesPerNs;
   }
 
   double transposedBytes(bool stationary, double times) const {

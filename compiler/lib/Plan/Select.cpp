@@ -156,7 +156,6 @@ private:
   bool isInner(size_t i) const {
     return uses[i] == 1 && node(i).dtype == DType::Float32 && !needed[i] && tileOf[i] == kNone;
   }
-  static bool isFloatOrNarrow(DType t) { return !isa::isWideInteger(t); }
 
   /// Integer arithmetic of GpSimd, exact: all three are 32-bit integers.
   bool isExactInteger(size_t i) const { return isExactInteger(i, node(i).dtype); }
@@ -532,7 +531,7 @@ private:
 
 /// Row sums that an activation can do on its way: Reduce(add) of its float32 result over all its
 /// free dims.
-void fuseSums(const tile::Graph &graph, Group &group) {
+void fuseSums(Group &group) {
   const uint32_t partition = group.partition == kNone ? 0 : 1u << group.partition;
   for (size_t r = 0; r < group.steps.size(); ++r) {
     const Step reduce = group.steps[r];
@@ -567,7 +566,6 @@ void fuseSums(const tile::Graph &graph, Group &group) {
     group.steps.erase(group.steps.begin() + long(r));
     --r;
   }
-  (void)graph;
 }
 
 /// Results that only a store on chip reads are written where it wants them.
@@ -599,7 +597,7 @@ void writeInPlace(const tile::Graph &graph, Group &group) {
 void selectSteps(const tile::Graph &graph, const Space &space, Group &group) {
   group.tiles.clear();
   Selector(graph, space, group).run();
-  fuseSums(graph, group);
+  fuseSums(group);
   writeInPlace(graph, group);
 }
 

@@ -22,6 +22,7 @@ set_target_properties(KilnrtNumerics PROPERTIES
 
 add_subdirectory(dialects/table)
 add_subdirectory(dialects/lib/ISA)
+add_subdirectory(dialects/lib/TileGraph)
 add_subdirectory(runtime)
 set(KILN_COMPILER_INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/compiler/include)
 add_subdirectory(compiler/lib/DSL)

@@ -27,6 +27,7 @@ COPIED = [
     "compiler/lib/DSL",
     "dialects/include",
     "dialects/lib/ISA",
+    "dialects/lib/TileGraph",
     "dialects/table",
     "runtime",
     "test/unit/DSL/KernelFixture.h",
