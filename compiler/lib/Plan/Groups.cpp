@@ -515,13 +515,9 @@ private:
 
   //---- the new graph ----------------------------------------------------//
 
-  struct Carried {
-    uint32_t buffer = kNone;
-  };
-
   Plan assemble() {
     plan.graph.buffers = graph.buffers;
-    carried.resize(graph.nodes.size());
+    carried.assign(graph.nodes.size(), kNone);
     renumbered.assign(graph.nodes.size(), kNone);
     effectsOf.resize(drafts.size());
     for (auto [id, g] : effects) {
@@ -642,13 +638,13 @@ private:
     buffer.shape = node.shape;
     buffer.location = node.location;
     plan.graph.buffers.push_back(std::move(buffer));
-    carried[id].buffer = uint32_t(plan.graph.buffers.size() - 1);
+    carried[id] = uint32_t(plan.graph.buffers.size() - 1);
     Node store;
     store.op = Op::Store;
     store.operands = {value};
     store.shape = node.shape;
     store.dtype = node.dtype;
-    store.view.buffer = carried[id].buffer;
+    store.view.buffer = carried[id];
     store.view.stride = contiguousStrides(node.shape);
     store.location = node.location;
     return store;
@@ -660,7 +656,7 @@ private:
     load.op = Op::Load;
     load.shape = node.shape;
     load.dtype = node.dtype;
-    load.view.buffer = carried[id].buffer;
+    load.view.buffer = carried[id];
     load.view.stride = contiguousStrides(node.shape);
     load.location = node.location;
     return load;
@@ -680,7 +676,7 @@ private:
   std::vector<std::vector<std::pair<uint32_t, bool>>>
       touchedBy; ///< by buffer: copies, if they write
   std::vector<std::vector<NodeId>> readers;
-  std::vector<Carried> carried;
+  std::vector<uint32_t> carried; ///< by node: the buffer it crosses in
   std::set<uint32_t> emitted;
   std::vector<NodeId> renumbered;             ///< in the group being written
   std::vector<std::vector<NodeId>> effectsOf; ///< by group

@@ -49,8 +49,7 @@ void instimpl::printAccess(raw_ostream &os, const isa::Access &access,
   os << ']';
 }
 
-/// A signed decimal. "0x4" is the number 0 and an 'x', not a hexadecimal.
-static ParseResult parseNumber(AsmParser &parser, int64_t &value) {
+ParseResult kiln::nisa::parseNumber(AsmParser &parser, int64_t &value) {
   SMLoc place = parser.getCurrentLocation();
   APInt wide;
   OptionalParseResult parsed = parser.parseOptionalDecimalInteger(wide);

@@ -2,6 +2,8 @@
 
 #include "OpImpl.h"
 
+#include "kiln/Dialect/Nisa/IR/RealText.h"
+
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/StringExtras.h"
@@ -84,25 +86,11 @@ isa::DType kiln::tile::dtypeOf(Value value) {
 // Numbers
 //===----------------------------------------------------------------------===//
 
-/// A signed decimal that fits 64 bits.
-static ParseResult parseNumber(AsmParser &parser, int64_t &value) {
-  SMLoc place = parser.getCurrentLocation();
-  APInt wide;
-  OptionalParseResult parsed = parser.parseOptionalDecimalInteger(wide);
-  if (!parsed.has_value())
-    return parser.emitError(place, "expected a whole number");
-  if (failed(*parsed))
-    return failure();
-  if (wide.getSignificantBits() > 64)
-    return parser.emitError(place, "the number does not fit 64 bits");
-  value = wide.getSExtValue();
-  return success();
-}
-
 /// "[1, 2]".
 static ParseResult parseNumbers(AsmParser &parser, SmallVectorImpl<int64_t> &values) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
-                                        [&] { return parseNumber(parser, values.emplace_back()); });
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, [&] {
+    return nisa::parseNumber(parser, values.emplace_back());
+  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -122,14 +110,14 @@ ParseResult opimpl::parseView(AsmParser &parser, ViewAttr &view) {
   SmallVector<int64_t> strides;
   SMLoc place = parser.getCurrentLocation();
   if (succeeded(parser.parseOptionalKeyword("partition"))) {
-    if (parseNumber(parser, partition) || parser.parseComma())
+    if (nisa::parseNumber(parser, partition) || parser.parseComma())
       return failure();
     if (partition < 0 || partition > UINT32_MAX)
       return parser.emitError(place)
              << "the partition " << partition << " is not between 0 and " << UINT32_MAX;
   }
-  if (parser.parseKeyword("at") || parseNumber(parser, offset) || parser.parseComma() ||
-      parser.parseKeyword("stride") || parseNumber(parser, strides.emplace_back()))
+  if (parser.parseKeyword("at") || nisa::parseNumber(parser, offset) || parser.parseComma() ||
+      parser.parseKeyword("stride") || nisa::parseNumber(parser, strides.emplace_back()))
     return failure();
   for (;;) {
     APInt wide;
@@ -193,7 +181,7 @@ ParseResult opimpl::parseOrder(AsmParser &parser, Order &order) {
   else
     return parser.emitError(place)
            << "no order is called '" << kind << "'; there are any, left_to_right and chunks N";
-  if (order.kind == Order::Kind::Chunks && parseNumber(parser, order.chunk))
+  if (order.kind == Order::Kind::Chunks && nisa::parseNumber(parser, order.chunk))
     return failure();
   order.fromIdentity = succeeded(parser.parseOptionalKeyword("from_identity"));
   return success();
@@ -237,9 +225,9 @@ struct HintText {
     if (parser.parseKeyword(&word))
       return failure();
     if (word == "partition_dim")
-      return parseNumber(parser, partitionDim.emplace());
+      return nisa::parseNumber(parser, partitionDim.emplace());
     if (word == "buffers")
-      return parseNumber(parser, buffers.emplace());
+      return nisa::parseNumber(parser, buffers.emplace());
     if (word == "tile")
       return parseNumbers(parser, tile);
     if (word == "place")

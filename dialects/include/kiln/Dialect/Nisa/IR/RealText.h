@@ -11,6 +11,8 @@ namespace kiln::nisa {
 /// point wherever MLIR's lexer needs one; "inf", "nan", and the bits of a NaN other than the usual
 /// one.
 void printReal(llvm::raw_ostream &os, double value, bool single);
+/// A signed decimal that fits 64 bits. "0x4" is the number 0 and an 'x', not a hexadecimal.
+mlir::ParseResult parseNumber(mlir::AsmParser &parser, int64_t &value);
 /// Parses what `printReal` prints.
 mlir::ParseResult parseReal(mlir::AsmParser &parser, double &value, bool single);
 
