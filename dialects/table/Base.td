@@ -123,7 +123,7 @@ class OptOutColumn<string n, list<MemoryRec> mems, list<DtypeRec> types, string 
 //---- fields ------------------------------------------------------------------------------------===//
 
 /// A field: a value known when the instruction is encoded. `kind` is one of bool, enum, i32, u32, f32,
-/// f64; `words` values of that kind stand side by side. `init` is the default as text ("" = required).
+/// f64, reg (a register of the engine's sequencer, by number); `words` values of that kind stand side by side. `init` is the default as text ("" = required).
 class Field<string n, string k, int w, string i, string d> {
   string name = n;
   string kind = k;
@@ -139,6 +139,9 @@ class FI32<string n, string i, string d> : Field<n, "i32", 1, i, d>;
 class FU32<string n, string i, string d> : Field<n, "u32", 1, i, d>;
 class FF32<string n, string i, string d> : Field<n, "f32", 1, i, d>;
 class FF64<string n, string i, string d> : Field<n, "f64", 1, i, d>;
+/// A register the instruction reads or writes; an optional one may be left out.
+class FRegister<string n, string d> : Field<n, "reg", 1, "", d>;
+class FOptRegister<string n, string d> : Field<n, "reg", 1, "65535", d>; // isa::kNoRegister
 class FWords<string n, int w, string d> : Field<n, "u32", w, "", d>;
 class FPattern<string n, string d> : Field<n, "i32", 8, "0", d>; // four [step, num] pairs, outermost first
 class FEnum<string n, TableEnum e, string i, string d> : Field<n, "enum", 1, i, d> {
@@ -238,6 +241,9 @@ class Inst<int op, string m, list<EngineRec> engs> {
   // whoever runs the program gets what it saw, under the text its field `text` numbers. The language has it
   // in nl::, not in nisa::.
   bit isObserver = 0;
+  // It works on the registers of the engine's sequencer and runs there: it reaches every memory, one element at a
+  // time, and no limit of an engine's access port holds.
+  bit isSequencer = 0;
   // An element of an output may come from another partition: in place, the inputs are read in full first.
   bit crossesPartitions = 0;
 }

@@ -40,10 +40,25 @@ def LoopBeginInst : LoopEdge<0x61, "loop_begin"> {
   let cppName = "LoopBegin";
   let summary = "Start a counted loop";
   let description = [{
-    What follows, up to the `loop_end` of the same depth, runs `trip_count` times. An access inside moves by
-    its loop steps from one iteration to the next.
+    What follows, up to the `loop_end` of the same depth, is the body.
+
+    * `count`: it runs `trip_count` times. An access inside moves by its loop steps from one iteration to the next.
+    * `range`: it runs with `reg` = first, first + `step`, ... as long as that is below last; perhaps never. The
+      bounds, signed, are read once: from a register, or the number where there is none.
+    * `while`: it runs as long as `reg` is not 0, asked before each iteration.
+    * `once`: it runs once if `reg` is not 0, else not at all.
+
+    Every engine has registers of its own and decides by them; all must come to the same.
   }];
-  let fields = [FU32<"trip_count", "", "iterations, at least 1">];
+  let fields = [
+    FEnum<"kind", LoopKindEnum, "count", "what decides how often the body runs">,
+    FU32<"trip_count", "1", "count: iterations, at least 1">,
+    FI32<"first", "0", "range: value in the first iteration">,
+    FOptRegister<"first_register", "range: holds it instead">,
+    FI32<"last", "0", "range: the body runs below this value">,
+    FOptRegister<"last_register", "range: holds it instead">,
+    FU32<"step", "1", "range: added after each iteration, at least 1">,
+    FOptRegister<"reg", "range: the number of the iteration; while, once: the condition">];
 }
 
 def LoopEndInst : LoopEdge<0x62, "loop_end"> {

@@ -172,6 +172,9 @@ def ReduceReduce : Case<"reduce", 2, "continue from their value">;
 def ReduceResetReduce : Case<"reset_reduce", 3, "start from the identity">;
 def ReduceLoadReduce : Case<"load_reduce", 4, "start from a given value">;
 
+def LoopKindEnum : TableEnum<"LoopKind", "What decides how often the body of a loop runs.",
+  [Case<"count", 0, "a number">, Case<"range", 1, "a register counts from a bound to another">,
+   Case<"while", 2, "a register that is not 0">, Case<"once", 3, "a register that is not 0, and then once">]>;
 def EngineEnum : TableEnum<"Engine", "Engines of one core. NKI's values.",
   [Case<"unknown", 0, "the compiler picks">, EngineTensor, EngineScalar, EngineGpsimd, EngineVector, EngineSync]>;
 def MemoryEnum : TableEnum<"Memory", "Memories an access can name.", [Sbuf, Psum, Hbm]>;

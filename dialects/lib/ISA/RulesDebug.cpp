@@ -38,4 +38,15 @@ void printedLoops(const InstView &view, std::string_view id, const RuleSink &sin
                     "write 0 for the loops there are not");
 }
 
+void oneElement(const InstView &view, std::string_view id, const RuleSink &sink) {
+  const unsigned operand = 0; // the only one
+  const Access &access = view.access(operand);
+  if (freeElementsSaturated(access) == 1 && access.partitionCount == 1)
+    return;
+  report(sink, id, int(operand),
+         text(quoted(view, operand), " of ", view.desc.mnemonic, " is ", shapeOf(access),
+              ", a register holds one element"),
+         "choose one element of it");
+}
+
 } // namespace kiln::isa::rules

@@ -375,7 +375,8 @@ bool checkOperand(const Operand &op) {
 bool isTransfer(const InstDesc &desc) { return desc.isTransfer; }
 
 bool checkOperands(const InstView &view, const RuleSink &sink) {
-  bool usable = true, transfer = isTransfer(view.desc) || view.desc.isObserver;
+  bool usable = true,
+       transfer = isTransfer(view.desc) || view.desc.isObserver || view.desc.isSequencer;
   for (unsigned i = 0; i < kMaxOperands; ++i) {
     const Access &access = view.access(i);
     if (i >= view.desc.operands.size()) {
@@ -458,6 +459,11 @@ bool checkWord(const InstView &view, const RuleSink &sink, const FieldDesc &fiel
   }
   case FieldKind::F64:
     return true;
+  case FieldKind::Register:
+    if (word >= 0 && (word < kNoRegister || (word == kNoRegister && !field.required)))
+      return true;
+    reportField(view, sink, field, text(word), "the number of a register");
+    return false;
   }
   return true;
 }

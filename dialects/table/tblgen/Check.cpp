@@ -87,7 +87,8 @@ void checkKind(const Record *inst) {
       PrintFatalError(inst->getLoc(),
                       where + " keeps old elements: its handler, not a tile function, says which");
     for (const Record *memory : op->getValueAsListOfDefs("memories"))
-      if (memory->getName() == "Hbm" && !isTransfer && !isObserver)
+      if (memory->getName() == "Hbm" && !isTransfer && !isObserver &&
+          !inst->getValueAsBit("isSequencer"))
         PrintFatalError(inst->getLoc(), where + " lies in HBM, which only a transfer reaches");
     if (isObserver && op->getValueAsBit("isOutput"))
       PrintFatalError(inst->getLoc(), where + " is an output of a row that only looks");
@@ -179,7 +180,7 @@ void checkField(const Record *inst, const Record *field) {
             init = field->getValueAsString("init");
   std::string where = title(inst) + ": field '" + name.str() + "'";
   bool known = StringSwitch<bool>(kind)
-                   .Cases({"bool", "enum", "i32", "u32", "f32", "f64"}, true)
+                   .Cases({"bool", "enum", "i32", "u32", "f32", "f64", "reg"}, true)
                    .Default(false);
   if (!known)
     PrintFatalError(inst->getLoc(), where + " has the unknown kind '" + kind + "'");
@@ -199,11 +200,11 @@ void checkField(const Record *inst, const Record *field) {
     return;
   int64_t whole;
   double real;
-  bool ok =
-      StringSwitch<bool>(kind)
-          .Case("bool", init == "true" || init == "false")
-          .Cases({"i32", "u32"}, !init.getAsInteger(10, whole) && (kind == "i32" || whole >= 0))
-          .Default(!init.getAsDouble(real));
+  bool ok = StringSwitch<bool>(kind)
+                .Case("bool", init == "true" || init == "false")
+                .Cases({"i32", "u32", "reg"},
+                       !init.getAsInteger(10, whole) && (kind == "i32" || whole >= 0))
+                .Default(!init.getAsDouble(real));
   if (!ok)
     PrintFatalError(inst->getLoc(),
                     where + " default '" + init + "' is not a value of kind '" + kind + "'");

@@ -44,6 +44,7 @@ std::string kindExpr(StringRef kind) {
       .Case("i32", "FieldKind::I32")
       .Case("u32", "FieldKind::U32")
       .Case("f32", "FieldKind::F32")
+      .Case("reg", "FieldKind::Register")
       .Default("FieldKind::F64");
 }
 
@@ -168,6 +169,7 @@ std::string memberType(const Record *field) {
       .Case("i32", "int32_t")
       .Case("u32", "uint32_t")
       .Case("f32", "float")
+      .Case("reg", "uint16_t")
       .Default("double");
 }
 
@@ -253,7 +255,8 @@ void emitInstDescs(raw_ostream &os, const RecordKeeper &records) {
        << ", " << spanOf(inst, "rules", "Rules") << ", " << spanOf(inst, "costs", "Costs") << ", "
        << quoted(inst->getValueAsString("spec")) << ", " << flag(inst, "isInternal") << ", "
        << accumulatorExpr(inst, records) << ", " << flag(inst, "isTransfer") << ", "
-       << flag(inst, "isObserver") << ", " << flag(inst, "crossesPartitions") << "},\n";
+       << flag(inst, "isObserver") << ", " << flag(inst, "isSequencer") << ", "
+       << flag(inst, "crossesPartitions") << "},\n";
   os << "};\n";
 }
 

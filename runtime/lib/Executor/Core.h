@@ -34,7 +34,9 @@ public:
   Storage memory;
   std::array<uint64_t, isa::machine.numSemaphores> semaphores{};
   std::array<ReductionRegisters, kEngineSlots> reductions; ///< by engine
-  std::vector<DevicePrint> prints;                         ///< for RunResult
+  /// Of the sequencers, by engine. They start at 0.
+  std::array<std::array<int32_t, isa::machine.maxSequencerRegisters>, kEngineSlots> registers{};
+  std::vector<DevicePrint> prints; ///< for RunResult
   /// Number of the iteration at hand of each loop that is open, outermost first; 0 beyond. One for
   /// all engines: they meet at the edges of loops, with nothing in flight.
   std::array<int64_t, isa::kMaxLoopDepth> iteration{};

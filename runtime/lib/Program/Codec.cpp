@@ -123,6 +123,8 @@ std::string fieldFault(const FieldDesc &field, int64_t word) {
     return word == uint32_t(word) ? "" : fault(word, "which does not fit 32 bits without a sign");
   case FieldKind::F32:
     return layout::narrowBits(word) ? "" : fault(isa::realOf(word), "which is no float32");
+  case FieldKind::Register:
+    return word == uint16_t(word) ? "" : fault(word, "which is no register");
   case FieldKind::F64:
     break;
   }
@@ -134,6 +136,8 @@ void putValue(std::byte *at, FieldKind kind, int64_t word) {
   case FieldKind::Bool:
   case FieldKind::Enum:
     return put(at, uint8_t(word));
+  case FieldKind::Register:
+    return put(at, uint16_t(word));
   case FieldKind::I32:
   case FieldKind::U32:
     return put(at, uint32_t(word));
@@ -149,6 +153,8 @@ int64_t getValue(const std::byte *at, FieldKind kind) {
   case FieldKind::Bool:
   case FieldKind::Enum:
     return get<uint8_t>(at);
+  case FieldKind::Register:
+    return get<uint16_t>(at);
   case FieldKind::I32:
     return get<int32_t>(at);
   case FieldKind::U32:

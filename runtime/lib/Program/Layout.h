@@ -32,6 +32,8 @@ constexpr size_t valueBytes(isa::FieldKind kind) {
   case isa::FieldKind::Bool:
   case isa::FieldKind::Enum:
     return 1;
+  case isa::FieldKind::Register:
+    return 2;
   case isa::FieldKind::I32:
   case isa::FieldKind::U32:
   case isa::FieldKind::F32:

@@ -159,6 +159,17 @@ Status parseValue(Cursor &cursor, const isa::FieldDesc &field, int64_t &word) {
     word = value;
     return status;
   }
+  case isa::FieldKind::Register: {
+    const std::string_view name = cursor.peekWord();
+    uint16_t number = 0;
+    const char *end = name.data() + name.size();
+    if (name.size() < 2 || name[0] != 'r' ||
+        std::from_chars(name.data() + 1, end, number).ptr != end || number == isa::kNoRegister)
+      return cursor.expected(what("a register such as r0"));
+    cursor.acceptWord(name);
+    word = number;
+    return Status::ok();
+  }
   case isa::FieldKind::F32:
   case isa::FieldKind::F64:
     break;

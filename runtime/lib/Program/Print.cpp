@@ -59,6 +59,9 @@ void appendValue(std::string &out, const isa::FieldDesc &field, int64_t word) {
     [[fallthrough]]; // no float has the value: the double says what it is
   case isa::FieldKind::F64:
     return appendReal(out, isa::realOf(word), uint64_t{0x7FF8} << 48);
+  case isa::FieldKind::Register:
+    out += 'r';
+    break;
   case isa::FieldKind::I32:
   case isa::FieldKind::U32:
     break;

@@ -26,6 +26,15 @@ namespace kiln::isa {
 inline constexpr unsigned kMaxFreeDims = machine.maxFreeDims;
 inline constexpr unsigned kMaxLoopDepth = machine.maxLoopDepth;
 inline constexpr uint32_t kNoTensor = UINT32_MAX;
+/// No register of a sequencer.
+inline constexpr uint16_t kNoRegister = UINT16_MAX;
+
+/// What is added to the offset of an access when it runs.
+enum class Indexing : uint8_t {
+  None,
+  Scalar, ///< `indexStep` times the register `indexRegister`
+  Vector, ///< to row w: `indexStep` times element w of the operand `offsets`; HBM, transfers only
+};
 
 /// The elements of one tensor an instruction touches.
 ///
@@ -53,7 +62,17 @@ struct Access {
   /// outermost first; 0 for loops it does not move with, and where there is no loop.
   std::array<int64_t, kMaxLoopDepth> loopStep{};
 
+  /// Where the run decides: an index v, 0 <= v < indexExtent, adds `v * indexStep` elements to the
+  /// offset. What else the access says is where it lies for v = 0. A Vector access ignores
+  /// `rowStep`.
+  Indexing indexing = Indexing::None;
+  uint16_t indexRegister = kNoRegister; ///< Scalar; else kNoRegister
+  int64_t indexStep = 0;                ///< elements; >= 0
+  int64_t indexExtent = 0;              ///< values an index may have: the extent of the indexed dim
+
   bool present() const { return tensor != kNoTensor; }
+  /// Which elements it touches is known only when it runs.
+  bool isIndexed() const { return indexing != Indexing::None; }
   /// Elements of one row.
   int64_t freeElements() const {
     int64_t n = 1;
@@ -82,7 +101,7 @@ struct ElementRange {
 };
 ElementRange elementRange(const Access &);
 
-enum class FieldKind : uint8_t { Bool, Enum, I32, U32, F32, F64 };
+enum class FieldKind : uint8_t { Bool, Enum, I32, U32, F32, F64, Register };
 
 struct FieldDesc {
   std::string_view name;
@@ -148,6 +167,7 @@ struct InstDesc {
   AccumulatorDesc accumulators;
   bool isTransfer;        ///< a DMA ring completes it; only its trigger runs on the engine
   bool isObserver;        ///< writes nothing, reaches every memory, no port of an engine limits it
+  bool isSequencer;       ///< works on registers; reaches every memory, an element at a time
   bool crossesPartitions; ///< an output depends on other partitions than its own
 
   const FieldDesc *field(std::string_view name) const;

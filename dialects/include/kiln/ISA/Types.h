@@ -17,7 +17,7 @@
 namespace kiln::isa {
 
 // enum class Engine, Memory, DType, AluOp, ActFn, ReduceCmd, Accumulate,
-// DgeMode, OobMode : uint8_t; enumerators are the table's names in CamelCase
+// DgeMode, OobMode, LoopKind : uint8_t; enumerators are the table's names in CamelCase
 // (AluOp::BitwiseAnd).
 #include "kiln/ISA/Enums.h.inc"
 
@@ -45,6 +45,7 @@ EnumCases reduceCmdCases();
 EnumCases accumulateCases();
 EnumCases dgeModeCases();
 EnumCases oobModeCases();
+EnumCases loopKindCases();
 
 /// Spelling of `value`, or "?" when no case has it.
 std::string_view nameOf(EnumCases cases, uint32_t value);
@@ -60,6 +61,7 @@ std::string_view name(ReduceCmd);
 std::string_view name(Accumulate);
 std::string_view name(DgeMode);
 std::string_view name(OobMode);
+std::string_view name(LoopKind);
 
 /// Facts of one dtype.
 struct DTypeInfo {

@@ -31,6 +31,7 @@ static Attribute fieldAttr(const NisaDialect &dialect, const isa::FieldDesc &fie
   case isa::FieldKind::Enum:
   case isa::FieldKind::I32:
   case isa::FieldKind::U32:
+  case isa::FieldKind::Register:
     return dialect.getI32Attr(int32_t(word));
   case isa::FieldKind::F32:
   case isa::FieldKind::F64:
@@ -60,6 +61,7 @@ static void readField(isa::Instruction &inst, const isa::FieldDesc &field, Attri
     words[0] = cast<IntegerAttr>(attr).getInt();
     return;
   case isa::FieldKind::U32:
+  case isa::FieldKind::Register:
     words[0] = uint32_t(cast<IntegerAttr>(attr).getInt());
     return;
   case isa::FieldKind::F32:

@@ -258,6 +258,9 @@ static void printValue(raw_ostream &os, const isa::FieldDesc &field, int64_t wor
   case isa::FieldKind::U32:
     os << word;
     return;
+  case isa::FieldKind::Register:
+    os << 'r' << word;
+    return;
   case isa::FieldKind::F32:
   case isa::FieldKind::F64:
     printReal(os, isa::realOf(word), field.kind == isa::FieldKind::F32);
@@ -300,6 +303,16 @@ static ParseResult parseBool(AsmParser &parser, int64_t &value) {
   return success();
 }
 
+/// "r12".
+static ParseResult parseRegister(AsmParser &parser, int64_t &number) {
+  SMLoc place = parser.getCurrentLocation();
+  StringRef name;
+  if (parser.parseOptionalKeyword(&name) || !name.consume_front("r") ||
+      name.getAsInteger(10, number) || number >= isa::kNoRegister)
+    return parser.emitError(place, "expected a register, such as r0");
+  return success();
+}
+
 static ParseResult parseValue(AsmParser &parser, const isa::FieldDesc &field, int64_t &word) {
   SMLoc place = parser.getCurrentLocation();
   switch (field.kind) {
@@ -320,6 +333,8 @@ static ParseResult parseValue(AsmParser &parser, const isa::FieldDesc &field, in
     word = value;
     return success();
   }
+  case isa::FieldKind::Register:
+    return parseRegister(parser, word);
   case isa::FieldKind::F32:
   case isa::FieldKind::F64: {
     double value;

@@ -28,7 +28,7 @@ class Nisa_FieldAttr<Field f> {
     !eq(f.kind, "bool"): Nisa_BoolField<f.doc>,
     !eq(f.kind, "enum"): Nisa_EnumField<!if(!eq(f.kind, "enum"), f.enumType.cppName, ""), f.doc>,
     !eq(f.kind, "i32"): Nisa_WordField<"int32_t", f.doc>,
-    !eq(f.kind, "u32"): Nisa_WordField<"uint32_t", f.doc>,
+    !or(!eq(f.kind, "u32"), !eq(f.kind, "reg")): Nisa_WordField<"uint32_t", f.doc>,
     true: Nisa_RealField<f.doc>);
   Attr attr = !if(!empty(f.init), bare, DefaultValuedAttr<bare, init>);
 }
