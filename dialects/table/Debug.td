@@ -21,7 +21,7 @@ def DevicePrintInst : Inst<0x80, "device_print", [EngineSync]> {
     its iteration is added. What the compiler writes out of a loop keeps the author's numbers that way.
   }];
   let example = "nisa.device_print data=%x[0+128, 0: 1x512] text=0";
-  let operands = [In<"data", [Sbuf, Psum, Hbm], AnyDtype, "the tensor or view, dim by dim">];
+  let operands = [In<"data", [Sbuf, Psum, Hbm], StoredDtypes, "the tensor or view, dim by dim">];
   let fields = [
     FU32<"text", "", "which of the program's texts stands in front">,
     FBool<"flat", "data has one dim: its single row is no dim of its own">,

@@ -17,8 +17,8 @@ def DmaCopyInst : Inst<0x50, "dma_copy", [EngineSync, EngineScalar, EngineGpsimd
     orders two transfers.
   }];
   let example = "nisa.dma_copy dst=%t[0+128, 0: 1x512] src=%x[128 rows of 4096, 0: 1x512]";
-  let operands = [Out<"dst", [Sbuf, Hbm], AnyDtype, "as many elements as src">,
-                  In<"src", [Sbuf, Hbm], AnyDtype, "as many elements as dst">];
+  let operands = [Out<"dst", [Sbuf, Hbm], StoredDtypes, "as many elements as src">,
+                  In<"src", [Sbuf, Hbm], StoredDtypes, "as many elements as dst">];
   let fields = [
     FEnum<"dge_mode", DgeModeEnum, "unknown", "who builds the descriptors">,
     FEnum<"oob_mode", OobModeEnum, "error", "what a run-time index out of range does">,

@@ -33,6 +33,8 @@ def : MachineConst<"matmulMaxContraction", 128, "partitions", "nc_matmul", "publ
   "Largest contraction length of one matmul: rows of the array">;
 def : MachineConst<"matmulMaxStationaryFree", 128, "elements", "nc_matmul", "published",
   "Largest free size of the stationary operand: columns of the array">;
+def : MachineConst<"matmulTileSize", 32, "rows or columns", "nc_matmul", "published",
+  "Smallest tile the array is cut into; tiles are this, twice or four times as long on a side">;
 def : MachineConst<"matmulMaxMovingFree", 512, "elements", "nc_matmul", "published",
   "Largest free size of the moving operand">;
 def : MachineConst<"matmulSumBlock", 32, "partitions", "numerics page", "choice",
@@ -106,11 +108,20 @@ def Int16 : DtypeRec<"int16", "Int16", 6, "i16", 2, 0, 1, "two's complement">;
 def UInt16 : DtypeRec<"uint16", "UInt16", 7, "ui16", 2, 0, 0, "unsigned">;
 def UInt32 : DtypeRec<"uint32", "UInt32", 8, "ui32", 4, 0, 0, "unsigned">;
 
-// In the order of their numbers, which programs store: new ones come last.
-defvar AnyDtype = [Float32, BFloat16, Float16, Int32, UInt8, Int8, Int16, UInt16, UInt32];
-defvar FloatDtypes = [Float32, BFloat16, Float16];
+def Float8E4M3 : DtypeRec<"float8_e4m3", "Float8E4M3", 9, "f8E4M3", 1, 1, 1, "1 sign, 4 exponent, 3 mantissa bits, with infinities; largest 240">;
+def Float8E5M2 : DtypeRec<"float8_e5m2", "Float8E5M2", 10, "f8E5M2", 1, 1, 1, "1 sign, 5 exponent, 2 mantissa bits; largest 57344">;
+def Float8E4M3FN : DtypeRec<"float8_e4m3fn", "Float8E4M3FN", 11, "f8E4M3FN", 1, 1, 1, "e4m3 without infinities; largest 448; storage only, no engine of trn2 computes with it">;
+def TFloat32 : DtypeRec<"tfloat32", "TFloat32", 12, "tf32", 4, 1, 1, "binary32 of which 10 mantissa bits are used">;
+
+// What engines compute with. In the order of their numbers, which programs store: new ones come last.
+defvar AnyDtype = [Float32, BFloat16, Float16, Int32, UInt8, Int8, Int16, UInt16, UInt32, Float8E4M3,
+                   Float8E5M2, TFloat32];
+// What memory holds and DMA moves.
+defvar StoredDtypes = [Float32, BFloat16, Float16, Int32, UInt8, Int8, Int16, UInt16, UInt32, Float8E4M3,
+                       Float8E5M2, Float8E4M3FN, TFloat32];
+defvar FloatDtypes = [Float32, BFloat16, Float16, Float8E4M3, Float8E5M2, TFloat32];
 // What DMA transposes: elements of two and four bytes.
-defvar TransposeDtypes = [Float32, BFloat16, Float16, Int32, Int16, UInt16, UInt32];
+defvar TransposeDtypes = [Float32, BFloat16, Float16, Int32, Int16, UInt16, UInt32, TFloat32];
 defvar PredicateDtypes = [UInt8, UInt16, UInt32];
 defvar OnChip = [Sbuf, Psum];
 
@@ -178,7 +189,7 @@ def LoopKindEnum : TableEnum<"LoopKind", "What decides how often the body of a l
 def EngineEnum : TableEnum<"Engine", "Engines of one core. NKI's values.",
   [Case<"unknown", 0, "the compiler picks">, EngineTensor, EngineScalar, EngineGpsimd, EngineVector, EngineSync]>;
 def MemoryEnum : TableEnum<"Memory", "Memories an access can name.", [Sbuf, Psum, Hbm]>;
-def DtypeEnum : TableEnum<"DType", "Element types.", AnyDtype>;
+def DtypeEnum : TableEnum<"DType", "Element types.", StoredDtypes>;
 def AluOpEnum : TableEnum<"AluOp", "ALU operators; x is the left argument, y the right.",
   [AluNone, AluAdd, AluSubtract, AluMultiply, AluMaximum, AluMinimum, AluEqual, AluNotEqual,
    AluGreaterEqual, AluGreater, AluLessEqual, AluLess, AluLogicalAnd, AluLogicalOr, AluLogicalXor,
@@ -193,6 +204,9 @@ def ReduceCmdEnum : TableEnum<"ReduceCmd", "What an instruction does to the engi
 def AccumulateEnum : TableEnum<"Accumulate", "What a matmul does to the location it writes.",
   [Case<"automatic", 0, "overwrite at the first matmul write since allocation, add at later ones, location by location">,
    Case<"overwrite", 1, "replace what is there">, Case<"add", 2, "add to what an earlier matmul left">]>;
+def MatmulPerfModeEnum : TableEnum<"MatmulPerfMode", "How the array takes its operands. NKI's names.",
+  [Case<"none", 0, "one row a partition">,
+   Case<"double_row", 1, "two rows of 8-bit floats a partition, for twice the contraction">]>;
 def DgeModeEnum : TableEnum<"DgeMode", "Who builds the DMA descriptors. NKI's values.",
   [Case<"unknown", 0, "the compiler picks">, Case<"swdge", 1, "GpSimd, at run time">,
    Case<"hwdge", 2, "the hardware block, triggered from sync or scalar">, Case<"none", 3, "the host, before execution">]>;

@@ -73,18 +73,30 @@ enum class DType : uint8_t {
   int8,
   int16,
   uint16,
-  uint32
+  uint32,
+  float8_e4m3,
+  float8_e5m2,
+  float8_e4m3fn,
+  tfloat32
 };
-inline constexpr DType float32 = DType::float32;   ///< 4 bytes
-inline constexpr DType bfloat16 = DType::bfloat16; ///< 2 bytes, 8 bits of exponent
-inline constexpr DType float16 = DType::float16;   ///< 2 bytes, 5 bits of exponent
-inline constexpr DType int32 = DType::int32;       ///< 4 bytes
-inline constexpr DType uint8 = DType::uint8;       ///< 1 byte; predicates too
-inline constexpr DType int8 = DType::int8;         ///< 1 byte
-inline constexpr DType int16 = DType::int16;       ///< 2 bytes
-inline constexpr DType uint16 = DType::uint16;     ///< 2 bytes; predicates too
-inline constexpr DType uint32 = DType::uint32;     ///< 4 bytes; predicates too
-inline constexpr DType bool_ = DType::uint8;       ///< stored as a byte that holds 0 or 1
+inline constexpr DType float32 = DType::float32;         ///< 4 bytes
+inline constexpr DType bfloat16 = DType::bfloat16;       ///< 2 bytes, 8 bits of exponent
+inline constexpr DType float16 = DType::float16;         ///< 2 bytes, 5 bits of exponent
+inline constexpr DType int32 = DType::int32;             ///< 4 bytes
+inline constexpr DType uint8 = DType::uint8;             ///< 1 byte; predicates too
+inline constexpr DType int8 = DType::int8;               ///< 1 byte
+inline constexpr DType int16 = DType::int16;             ///< 2 bytes
+inline constexpr DType uint16 = DType::uint16;           ///< 2 bytes; predicates too
+inline constexpr DType uint32 = DType::uint32;           ///< 4 bytes; predicates too
+inline constexpr DType float8_e4m3 = DType::float8_e4m3; ///< 1 byte, with infinities; largest 240
+inline constexpr DType float8_e5m2 = DType::float8_e5m2; ///< 1 byte; largest 57344
+/// 1 byte; largest 448. DMA moves it, no engine of trn2 computes with it: view it as float8_e4m3
+/// (the same bits; magnitudes from 256 on read as infinities and NaNs).
+inline constexpr DType float8_e4m3fn = DType::float8_e4m3fn;
+/// 4 bytes: a float32 of 10 mantissa bits. Writes round to them; the Tensor Engine rounds what it
+/// reads, and multiplies at the rate of 16-bit floats.
+inline constexpr DType tfloat32 = DType::tfloat32;
+inline constexpr DType bool_ = DType::uint8; ///< stored as a byte that holds 0 or 1
 
 /// Where a tensor lives. The result of an nl:: function on tensors is a value, which lives nowhere
 /// until the compiler gives it a place (nl/math.h).

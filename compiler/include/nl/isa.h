@@ -166,6 +166,14 @@ void record(const char *mnemonic, std::initializer_list<Argument> arguments, con
 
 //---- Tensor Engine ------------------------------------------------------===//
 
+/// How the Tensor Engine takes its operands.
+enum class matmul_perf_mode : uint8_t { none = 0, double_row = 1 };
+
+/// First row and column, or rows and columns, of a tile of the Tensor Engine's array.
+struct ArrayTile {
+  uint32_t row = 0, column = 0;
+};
+
 /// Operands of nc_matmul.
 struct NcMatmul {
   Tensor dst;                         ///< PSUM, float32, M partitions x N elements
@@ -175,13 +183,18 @@ struct NcMatmul {
   bool is_moving_onezero = false;     ///< hint: a float32 moving operand holds only 0 and 1
   bool is_transpose = false;          ///< move the stationary operand's bits, transposed
   std::optional<bool> accumulate =
-      {}; ///< add (true), overwrite (false), or overwrite first and then add
+      {};                       ///< add (true), overwrite (false), or overwrite first and then add
+  ArrayTile tile_position = {}; ///< first row (partition of the inputs) and column (of dst)
+  ArrayTile tile_size = {};     ///< rows and columns, 32, 64 or 128; neither: the whole array
+  matmul_perf_mode perf_mode =
+      matmul_perf_mode::none; ///< double_row: 8-bit (K, 2, M) and (K, 2, N)
 };
 /// dst = stationary^T . moving, or dst += it: `R[m, n] = sum over k of stationary[k, m] * moving[k,
-/// n]`. The contraction dim of both inputs lies on partitions. float32 meets only float32; 16-bit
-/// floats mix. dst fits one PSUM bank. Without `accumulate` the first matmul that writes a location
-/// since its declaration overwrites it, later ones add. Checks B-01, B-02, D-01, D-02, D-06, M-10,
-/// P-11, P-12, S-01, S-02, S-03.
+/// n]`. The contraction dim of both inputs lies on partitions. float32 and tfloat32 meet only each
+/// other; narrower floats mix. With double_row the contraction is 2 K long, its row k + K * i in
+/// partition k, slot i. dst fits one PSUM bank. Without `accumulate` the first matmul that writes a
+/// location since its declaration overwrites it, later ones add. Checks B-01, B-02, D-01, D-02,
+/// D-06, M-10, P-11, P-12, S-01, S-02, S-03, S-11, S-12.
 void nc_matmul(const NcMatmul &args, SrcLoc loc = SrcLoc::current());
 inline void nc_matmul(const Tensor &dst, const Tensor &stationary, const Tensor &moving,
                       SrcLoc loc = SrcLoc::current()) {

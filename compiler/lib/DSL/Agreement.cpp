@@ -22,7 +22,11 @@ static_assert(same(nl::float32, isa::DType::Float32) && same(nl::bfloat16, isa::
               same(nl::float16, isa::DType::Float16) && same(nl::int32, isa::DType::Int32) &&
               same(nl::uint8, isa::DType::UInt8) && same(nl::int8, isa::DType::Int8) &&
               same(nl::int16, isa::DType::Int16) && same(nl::uint16, isa::DType::UInt16) &&
-              same(nl::uint32, isa::DType::UInt32));
+              same(nl::uint32, isa::DType::UInt32) &&
+              same(nl::float8_e4m3, isa::DType::Float8E4M3) &&
+              same(nl::float8_e5m2, isa::DType::Float8E5M2) &&
+              same(nl::float8_e4m3fn, isa::DType::Float8E4M3FN) &&
+              same(nl::tfloat32, isa::DType::TFloat32));
 static_assert(same(nisa::engine::unknown, isa::Engine::Unknown) &&
               same(nisa::engine::tensor, isa::Engine::Tensor) &&
               same(nisa::engine::scalar, isa::Engine::Scalar) &&

@@ -135,11 +135,25 @@ void detail::record(const char *mnemonic, std::initializer_list<Argument> argume
 
 //---- Tensor Engine ------------------------------------------------------===//
 
+/// S-11: the two rows of a partition are a dim of their own, which the access does not show.
+static void checkDoubleRow(Emitter &e, const char *role, const nl::Tensor &operand) {
+  const nl::Shape &shape = operand.shape();
+  if (e.usable() && !(shape.size() >= 2 && shape[1] == 2))
+    e.fault("S-11",
+            text("perf_mode double_row takes two rows a partition as dim 1, ", role, " is ",
+                 shape.size() >= 2
+                     ? text("(", shape[0], ", ", shape[1], shape.size() > 2 ? ", ...)" : ")")
+                     : std::string("one dim")),
+            "shape it (K, 2, columns): row k + K * i of the contraction in partition k, slot i");
+}
+
 void nc_matmul(const NcMatmul &args, SrcLoc loc) {
   static const Row row(isa::Opcode::NcMatmul);
   static const unsigned stationaryHint = row.word("is_stationary_onezero"),
                         movingHint = row.word("is_moving_onezero"),
-                        transpose = row.word("is_transpose"), accumulate = row.word("accumulate");
+                        transpose = row.word("is_transpose"), accumulate = row.word("accumulate"),
+                        position = row.word("tile_position"), size = row.word("tile_size"),
+                        perfMode = row.word("perf_mode");
   using Place = isa::NcMatmulArgs;
   Emitter e(row, loc);
   e.operand(Place::dst, args.dst);
@@ -148,6 +162,15 @@ void nc_matmul(const NcMatmul &args, SrcLoc loc) {
   e.word(stationaryHint, args.is_stationary_onezero);
   e.word(movingHint, args.is_moving_onezero);
   e.word(transpose, args.is_transpose);
+  e.word(position, args.tile_position.row);
+  e.word(position + 1, args.tile_position.column);
+  e.word(size, args.tile_size.row);
+  e.word(size + 1, args.tile_size.column);
+  e.word(perfMode, static_cast<int64_t>(args.perf_mode));
+  if (args.perf_mode == matmul_perf_mode::double_row) {
+    checkDoubleRow(e, "stationary", args.stationary);
+    checkDoubleRow(e, "moving", args.moving);
+  }
   if (args.accumulate)
     e.word(accumulate, static_cast<int64_t>(*args.accumulate ? isa::Accumulate::Add
                                                              : isa::Accumulate::Overwrite));

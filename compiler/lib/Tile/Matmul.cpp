@@ -25,6 +25,9 @@ struct Matrix {
   void read(int64_t at, int64_t stride, int64_t n, float *out) const {
     const int64_t width = isa::bytesOf(dtype);
     kilnrt::loadRow(dtype, base + at * width, stride * width, size_t(n), out);
+    if (dtype == DType::TFloat32) // rounded where the array reads it
+      for (int64_t i = 0; i < n; ++i)
+        out[i] = kilnrt::roundToTf32(out[i]);
   }
 };
 
@@ -72,7 +75,7 @@ void writeRow(const double *sums, DType dtype, std::byte *to, size_t n) {
 class Multiplier {
 public:
   Multiplier(const Node &node, DType x, DType y)
-      : order(node.order), isBlocked(x == DType::BFloat16 && y == DType::BFloat16) {}
+      : order(node.order), isBlocked(isShort(x) && isShort(y)) {}
 
   void run(const Matrix &x, const Matrix &y, DType dtype, std::byte *out) {
     const size_t k = size_t(x.columns);
@@ -106,6 +109,9 @@ public:
   }
 
 private:
+  /// Operands of these dtypes are summed in blocks.
+  static bool isShort(DType t) { return t == DType::BFloat16 || isa::bytesOf(t) == 1; }
+
   Order order;
   bool isBlocked;
   std::vector<float> left, right, scratch;

@@ -15,6 +15,15 @@ enum : unsigned { Dst = 0, Stationary = 1, Moving = 2, Data = 1 };
 
 bool isTransposing(const InstView &view) { return fieldOf(view, "is_transpose") != 0; }
 
+bool isDoubleRow(const InstView &view) {
+  return MatmulPerfMode(fieldOf(view, "perf_mode")) == MatmulPerfMode::DoubleRow;
+}
+
+/// Columns of an input: its free elements, or half of them where they are two rows.
+int64_t columnsOf(const InstView &view, unsigned operand) {
+  return view.access(operand).freeElements() / (isDoubleRow(view) ? 2 : 1);
+}
+
 int64_t blocks(int64_t n, int64_t size) { return (n + size - 1) / size; }
 
 /// "512 + 128": blocks of at most `size`, the middle ones left out.
@@ -47,7 +56,7 @@ void matmulContraction(const InstView &view, std::string_view id, const RuleSink
 }
 
 void matmulStationarySize(const InstView &view, std::string_view id, const RuleSink &sink) {
-  int64_t columns = view.access(Stationary).freeElements(), limit = machine.matmulMaxStationaryFree;
+  int64_t columns = columnsOf(view, Stationary), limit = machine.matmulMaxStationaryFree;
   if (columns > limit)
     report(
         sink, id, Stationary,
@@ -56,7 +65,7 @@ void matmulStationarySize(const InstView &view, std::string_view id, const RuleS
 }
 
 void matmulMovingSize(const InstView &view, std::string_view id, const RuleSink &sink) {
-  int64_t columns = view.access(Moving).freeElements(), limit = machine.matmulMaxMovingFree;
+  int64_t columns = columnsOf(view, Moving), limit = machine.matmulMaxMovingFree;
   if (columns > limit)
     report(sink, id, Moving,
            text(view.describe(Moving), " has ", columns,
@@ -68,7 +77,8 @@ void matmulMovingSize(const InstView &view, std::string_view id, const RuleSink 
 void matmulResultShape(const InstView &view, std::string_view id, const RuleSink &sink) {
   const Access &dst = view.access(Dst), &stationary = view.access(Stationary),
                &moving = view.access(Moving);
-  int64_t k = stationary.partitionCount, m = stationary.freeElements(), n = moving.freeElements();
+  int64_t k = stationary.partitionCount, m = columnsOf(view, Stationary),
+          n = columnsOf(view, Moving);
   // An identity whose height is wrong already broke the contraction rule.
   if (isTransposing(view) && n != k && moving.partitionCount == stationary.partitionCount)
     return report(sink, id, Moving,
@@ -92,7 +102,7 @@ void matmulBank(const InstView &view, std::string_view id, const RuleSink &sink)
     return;
   // Too many moving columns overflow the bank as well: that is one fault, and
   // it has its own rule.
-  if (int64_t n = view.access(Moving).freeElements();
+  if (int64_t n = columnsOf(view, Moving);
       n > machine.matmulMaxMovingFree && n == dst.freeElements())
     return;
   // A PSUM tensor starts at a bank, so offsets inside the tensor decide.
@@ -139,6 +149,15 @@ void matmulResultDtype(const InstView &view, std::string_view id, const RuleSink
   if (!view.desc.operands[Dst].allows(dst))
     return;
   if (isTransposing(view)) {
+    // 8-bit data leaves the array in 16-bit elements.
+    if (isFloat(data) && bytesOf(data) == 1) {
+      if (bytesOf(dst) != 2)
+        report(sink, id, Dst,
+               text("the array transposes 8-bit data into 16-bit elements: ", view.describe(Dst),
+                    " is ", name(dst), ", ", view.describe(Stationary), " is ", name(data)),
+               "allocate dst as bfloat16 and view its bytes");
+      return;
+    }
     if (dst != data && isFloat(data))
       report(sink, id, Dst,
              text("a transposing matmul moves bits: ", view.describe(Dst), " is ", name(dst), ", ",
@@ -150,6 +169,82 @@ void matmulResultDtype(const InstView &view, std::string_view id, const RuleSink
     report(sink, id, Dst,
            text("PSUM accumulates float32 on trn2, ", view.describe(Dst), " is ", name(dst)),
            "allocate it as float32 and narrow in the copy that evacuates PSUM");
+}
+
+void matmulDoubleRow(const InstView &view, std::string_view id, const RuleSink &sink) {
+  if (!isDoubleRow(view))
+    return;
+  if (isTransposing(view))
+    return report(sink, id, -1, "perf_mode double_row does not transpose",
+                  "leave perf_mode or is_transpose out");
+  for (unsigned operand : {unsigned(Stationary), unsigned(Moving)}) {
+    const Access &access = view.access(operand);
+    if (bytesOf(access.dtype) != 1)
+      report(sink, id, int(operand),
+             text("perf_mode double_row takes 8-bit floats, ", view.describe(operand), " is ",
+                  name(access.dtype)),
+             "cast it to float8_e4m3 or float8_e5m2, or leave perf_mode out");
+    else if (access.freeElements() % 2 != 0)
+      report(sink, id, int(operand),
+             text("perf_mode double_row takes two rows a partition, ", view.describe(operand),
+                  " has ", counted(access.freeElements(), "element"), " in each"),
+             "shape it (K, 2, columns); pad an odd contraction with zeros");
+  }
+  if (const int64_t columns = fieldOf(view, "tile_size", 1);
+      columns != 0 && columns != machine.matmulMaxStationaryFree)
+    report(sink, id, -1,
+           text("perf_mode double_row uses all ", machine.matmulMaxStationaryFree,
+                " columns of the array, tile_size has ", columns),
+           "leave column tiling or perf_mode out");
+}
+
+void matmulTile(const InstView &view, std::string_view id, const RuleSink &sink) {
+  struct Side {
+    std::string_view name;
+    int64_t position, size, whole, used;
+    int operand;
+    std::string_view what;
+  };
+  const Side sides[] = {{"row", fieldOf(view, "tile_position", 0), fieldOf(view, "tile_size", 0),
+                         machine.matmulMaxContraction, view.access(Stationary).partitionCount,
+                         Stationary, "contraction rows"},
+                        {"column", fieldOf(view, "tile_position", 1), fieldOf(view, "tile_size", 1),
+                         machine.matmulMaxStationaryFree, columnsOf(view, Stationary), Stationary,
+                         "stationary columns"}};
+  if (sides[0].size == 0 && sides[1].size == 0) {
+    if (sides[0].position != 0 || sides[1].position != 0)
+      report(sink, id, -1, "nc_matmul has a tile_position but no tile_size",
+             "give both, or neither");
+    return;
+  }
+  for (const Side &side : sides) {
+    const int64_t smallest = machine.matmulTileSize;
+    if (side.size != smallest && side.size != 2 * smallest && side.size != side.whole)
+      return report(sink, id, -1,
+                    text("the ", side.name, " side of tile_size is ", side.size,
+                         ", the array is cut into ", smallest, ", ", 2 * smallest, " or ",
+                         side.whole),
+                    "choose one of them");
+    if (side.position % side.size != 0 || side.position + side.size > side.whole)
+      return report(sink, id, -1,
+                    text("the ", side.name, " of tile_position is ", side.position, ", a tile of ",
+                         side.size, " starts at a multiple of it, up to ", side.whole - side.size),
+                    "move the tile");
+    if (side.used > side.size)
+      return report(sink, id, side.operand,
+                    text(view.describe(unsigned(side.operand)), " has ", side.used, " ", side.what,
+                         ", the tile of the array ", side.size),
+                    "use a larger tile, or fewer of them");
+  }
+  for (unsigned operand : {unsigned(Dst), unsigned(Stationary), unsigned(Moving)}) {
+    const int64_t start = physicalStart(view, operand);
+    const Side &side = sides[operand == Dst ? 1 : 0];
+    if (start != side.position)
+      report(sink, id, int(operand),
+             text(view.describe(operand), " starts at partition ", start, ", the tile at ",
+                  side.name, " ", side.position, " of the array"),
+             text("let it start at partition ", side.position));
+  }
 }
 
 void matmulTransposeOverwrites(const InstView &view, std::string_view id, const RuleSink &sink) {
@@ -221,6 +316,11 @@ void transposeIntegers(const InstView &view, std::string_view id, const RuleSink
            text("the Tensor Engine has no integer path, ", view.describe(Data), " is ", name(data)),
            "use engine::vector, or view the tiles as a float dtype of the same "
            "width");
+  else if (engineOf(view) == Engine::Tensor && bytesOf(data) == 1)
+    report(sink, id, Data,
+           text("the Tensor Engine transposes elements of 2 and 4 bytes, ", view.describe(Data),
+                " is ", name(data)),
+           "use engine::vector, or cast to bfloat16, which holds every value of it");
 }
 
 } // namespace kiln::isa::rules

@@ -104,6 +104,13 @@ bool checkDtype(const Operand &op) {
   if (op.desc.allows(dtype))
     return true;
   std::string_view found = name(dtype);
+  if (dtype == DType::Float8E4M3FN) {
+    op.fault("D-05", text(op.name(), " is ", found, ", which no engine of trn2 computes with"),
+             text("convert the data to ", name(DType::Float8E4M3),
+                  " on the host, or view the bits as it "
+                  "(magnitudes from 256 on become infinities and NaNs)"));
+    return true;
+  }
   bool tensorEngine = op.view.desc.runsOn(Engine::Tensor);
   if (op.desc.isColumn)
     op.fault("D-09",

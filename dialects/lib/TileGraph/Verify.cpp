@@ -79,7 +79,8 @@ struct Checker {
                     text("the Tensor Engine has no integer path: the ", ordinal(i),
                          " operand of 'matmul' is ", isa::name(dtype(i))),
                     "cast to bfloat16 (exact up to 2^8) or float32 (exact up to 2^24)");
-    if (isa::bytesOf(dtype(0)) != isa::bytesOf(dtype(1)))
+    constexpr auto isWide = [](isa::DType t) { return isa::bytesOf(t) == sizeof(float); };
+    if (isWide(dtype(0)) != isWide(dtype(1)))
       return fail("D-01",
                   text("'matmul' cannot mix 32-bit and narrower operands (", isa::name(dtype(0)),
                        " with ", isa::name(dtype(1)), ")"),

@@ -280,4 +280,68 @@ def : RuleText<"S-10", "A DMA transpose swaps the first and the last dim",
   }];
 }
 
+def : RuleText<"S-11", "double_row takes two rows of 8-bit floats",
+  "the array reads two rows from each partition at a time, for which 8 bits an element are room",
+  "shape both operands (K, 2, columns), row k + K * i of the contraction in partition k, slot i"> {
+  let arguments = "rand:64x2x32:float8_e4m3 rand:2x64x48:float8_e4m3";
+  let wrong = [{
+    Tensor kernel(Tensor a, Tensor b) {
+      Tensor y = nl::ndarray({32, 48}, nl::float32, nl::shared_hbm);
+      Tensor left = nl::load(a), right = nl::load(b(0)); // one row a partition
+      Tensor acc = nl::ndarray({32, 48}, nl::float32, nl::psum);
+      nisa::nc_matmul({.dst = acc, .stationary = left, .moving = right,
+                       .perf_mode = nisa::matmul_perf_mode::double_row});
+      Tensor t = nl::ndarray({32, 48}, nl::float32);
+      nisa::tensor_copy(t, acc);
+      nl::store(y, t);
+      return y;
+    }
+  }];
+  let right = [{
+    Tensor kernel(Tensor a, Tensor b) {
+      Tensor y = nl::ndarray({32, 48}, nl::float32, nl::shared_hbm);
+      Tensor left = nl::load(a), right = nl::load(b.permute({1, 0, 2})); // (64, 2, 48)
+      Tensor acc = nl::ndarray({32, 48}, nl::float32, nl::psum);
+      nisa::nc_matmul({.dst = acc, .stationary = left, .moving = right,
+                       .perf_mode = nisa::matmul_perf_mode::double_row});
+      Tensor t = nl::ndarray({32, 48}, nl::float32);
+      nisa::tensor_copy(t, acc);
+      nl::store(y, t);
+      return y;
+    }
+  }];
+}
+
+def : RuleText<"S-12", "A tile of the array has its place",
+  "each partition feeds the row of the array of its own number, and column c writes partition c of PSUM",
+  "let the inputs start at the row and dst at the column of tile_position"> {
+  let arguments = "rand:32x32:bf16 rand:32x48:bf16";
+  let wrong = [{
+    Tensor kernel(Tensor a, Tensor b) {
+      Tensor y = nl::ndarray({32, 48}, nl::float32, nl::shared_hbm);
+      Tensor left = nl::load(a), right = nl::load(b);
+      Tensor acc = nl::ndarray({128, 48}, nl::float32, nl::psum);
+      nisa::nc_matmul({.dst = acc(ds(32, 32), _), .stationary = left, .moving = right,
+                       .tile_position = {0, 64}, .tile_size = {32, 32}});
+      Tensor t = nl::ndarray({32, 48}, nl::float32);
+      nisa::tensor_copy(t, acc(ds(32, 32), _));
+      nl::store(y, t);
+      return y;
+    }
+  }];
+  let right = [{
+    Tensor kernel(Tensor a, Tensor b) {
+      Tensor y = nl::ndarray({32, 48}, nl::float32, nl::shared_hbm);
+      Tensor left = nl::load(a), right = nl::load(b);
+      Tensor acc = nl::ndarray({128, 48}, nl::float32, nl::psum);
+      nisa::nc_matmul({.dst = acc(ds(64, 32), _), .stationary = left, .moving = right,
+                       .tile_position = {0, 64}, .tile_size = {32, 32}});
+      Tensor t = nl::ndarray({32, 48}, nl::float32);
+      nisa::tensor_copy(t, acc(ds(64, 32), _));
+      nl::store(y, t);
+      return y;
+    }
+  }];
+}
+
 #endif // KILN_TABLE_RULES_SIZES_TD

@@ -89,8 +89,10 @@ bool Core::isStill(Source &source, const Place &place) const {
 }
 
 const LoadedStationary &Core::stationary(const Operation &op) {
-  if (!isStill(loadedFrom, op.places[isa::NcMatmulArgs::stationary]))
-    loadStationary(input(op, isa::NcMatmulArgs::stationary), loaded);
+  using Args = isa::NcMatmulArgs;
+  const bool isDoubleRow = op.argsAs<Args>().perfMode == isa::MatmulPerfMode::DoubleRow;
+  if (!isStill(loadedFrom, op.places[Args::stationary]) || loaded.isDoubleRow != isDoubleRow)
+    loadStationary(input(op, Args::stationary), isDoubleRow, loaded);
   return loaded;
 }
 

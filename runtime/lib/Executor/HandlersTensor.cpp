@@ -113,6 +113,18 @@ static Status accumulate(Core &core, const Operation &op, Accumulate mode) {
   return Status::ok();
 }
 
+/// Bytes into elements of two, whose upper bytes become zeros.
+static void transposeWidened(const ConstTile &data, const Tile &dst) {
+  Tile low = dst;
+  low.dtype = data.dtype; // steps are in bytes
+  for (uint32_t r = 0; r < dst.rows; ++r)
+    forEachRun(low, low.row(r), [](std::byte *run, int64_t count, int64_t step) {
+      for (int64_t i = 0; i < count; ++i)
+        run[i * step + 1] = std::byte{0};
+    });
+  transposeTile(data, low);
+}
+
 /// The array moves bits when the moving operand is an identity; anything else would compute.
 static Status transposeThroughArray(Core &core, const Operation &op) {
   if (std::optional<MatrixElement> wrong = core.movingNonIdentity(op))
@@ -122,8 +134,12 @@ static Status transposeThroughArray(Core &core, const Operation &op) {
                        nameOf(core, op, isa::NcMatmulArgs::moving) + " is not that of one",
                    "use nc_transpose, which brings its own identity");
   core.noteWrite(isa::NcMatmulArgs::dst, op.places[isa::NcMatmulArgs::dst]);
-  transposeTile(core.input(op, isa::NcMatmulArgs::stationary),
-                core.output(op, isa::NcMatmulArgs::dst));
+  const ConstTile data = core.input(op, isa::NcMatmulArgs::stationary);
+  const Tile dst = core.output(op, isa::NcMatmulArgs::dst);
+  if (data.elementBytes() == dst.elementBytes())
+    transposeTile(data, dst);
+  else
+    transposeWidened(data, dst);
   return Status::ok();
 }
 

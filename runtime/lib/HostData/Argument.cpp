@@ -33,8 +33,9 @@ constexpr Generator kGenerators[] = {
     {"rand", TensorSource::Rand},   {"randn", TensorSource::Randn},
 };
 
-constexpr std::string_view kDTypes =
-    "float32, bfloat16, float16, int32, uint8, int8, int16, uint16 and uint32";
+constexpr std::string_view kDTypes = "float32, bfloat16, float16, tfloat32, float8_e4m3, "
+                                     "float8_e5m2, float8_e4m3fn, int32, uint8, int8, "
+                                     "int16, uint16 and uint32";
 
 Diagnostic usage(std::string message, std::string help) {
   return makeError(Fault::Usage, std::move(message), std::move(help));
@@ -66,25 +67,27 @@ bool endsWithNpy(std::string_view text) {
 //---- dtypes -------------------------------------------------------------===//
 
 /// Spellings beyond the instruction table's.
-constexpr std::pair<std::string_view, DType> kDTypeAliases[] = {{"fp32", DType::Float32},
-                                                                {"fp16", DType::Float16},
-                                                                {"u8", DType::UInt8},
-                                                                {"u16", DType::UInt16},
-                                                                {"u32", DType::UInt32}};
+constexpr std::pair<std::string_view, DType> kDTypeAliases[] = {
+    {"fp32", DType::Float32},       {"fp16", DType::Float16}, {"fp8e4m3", DType::Float8E4M3},
+    {"fp8e5m2", DType::Float8E5M2}, {"bool", DType::UInt8},   {"u8", DType::UInt8},
+    {"u16", DType::UInt16},         {"u32", DType::UInt32}};
 
 Diagnostic unknownDType(std::string_view text, std::string_view spelt) {
   const bool number = isDigits(spelt);
-  std::vector<std::string> known = {"f32",   "bf16", "f16",     "i32",      "u8",      "ui8",
-                                    "fp32",  "fp16", "float32", "bfloat16", "float16", "int32",
-                                    "uint8", "i8",   "i16",     "u16",      "u32",     "ui16",
-                                    "ui32",  "int8", "int16",   "uint16",   "uint32"};
+  std::vector<std::string> known = {
+      "f32",         "bf16",        "f16",           "i32",      "u8",      "ui8",    "fp32",
+      "fp16",        "float32",     "bfloat16",      "float16",  "int32",   "uint8",  "i8",
+      "i16",         "u16",         "u32",           "ui16",     "ui32",    "int8",   "int16",
+      "uint16",      "uint32",      "tf32",          "tfloat32", "f8E4M3",  "f8E5M2", "f8E4M3FN",
+      "float8_e4m3", "float8_e5m2", "float8_e4m3fn", "fp8e4m3",  "fp8e5m2", "bool"};
   // Two letters are near everything.
   auto nearest = detail::nearestWord(spelt, known,
                                      spelt.size() < 3 ? 0 : std::min<size_t>(2, spelt.size() / 2));
-  std::string help = number ? "a seed stands after the dtype, as in 'rand:4x4:f32:7'"
-                     : nearest
-                         ? fmt::format("did you mean '{}'?", *nearest)
-                         : "write 'f32', 'bf16', 'f16', 'i32', 'u8', 'i8', 'i16', 'u16' or 'u32'";
+  std::string help = number    ? "a seed stands after the dtype, as in 'rand:4x4:f32:7'"
+                     : nearest ? fmt::format("did you mean '{}'?", *nearest)
+                               : "write 'f32', 'bf16', 'f16', 'tf32', 'fp8e4m3', 'fp8e5m2', 'i32', "
+                                 "'u8', 'i8', 'i16', 'u16' or "
+                                 "'u32'";
   return usage(
       fmt::format("'{}' has dtype '{}'; dtypes are {}", printable(text), printable(spelt), kDTypes),
       std::move(help));
@@ -214,7 +217,7 @@ Status checkRange(std::string_view text, const TensorArgument &tensor,
   if (random && !kiln::isa::isFloat(tensor.dtype))
     return usage(fmt::format("'{}' asks for random {} values; random values are floats",
                              printable(text), dtype),
-                 "use float32, bfloat16 or float16, or save random integers from NumPy");
+                 "use a float dtype such as float32, or save random integers from NumPy");
   if (tensor.source != TensorSource::Iota)
     return Status::ok();
   const auto last = static_cast<double>(*detail::byteCount(tensor.shape, 1) - 1);

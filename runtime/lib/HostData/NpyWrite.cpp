@@ -21,13 +21,18 @@ namespace {
 /// How the elements of a dtype are written.
 struct Encoding {
   std::string_view descr;
-  bool asFloat32; ///< 16-bit floats as float32 values
+  bool asFloat32; ///< 8 and 16-bit floats as float32 values
 };
 
 Encoding encodingOf(DType dtype, bool raw) {
   switch (dtype) {
   case DType::Float32:
+  case DType::TFloat32: // its values are floats
     return {"<f4", false};
+  case DType::Float8E4M3:
+  case DType::Float8E5M2:
+  case DType::Float8E4M3FN:
+    return raw ? Encoding{"|u1", false} : Encoding{"<f4", true};
   case DType::BFloat16:
   case DType::Float16:
     return raw ? Encoding{"<u2", false} : Encoding{"<f4", true};

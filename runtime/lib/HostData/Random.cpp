@@ -54,7 +54,13 @@ double largestBelowOne(DType dtype) {
   case DType::BFloat16:
     return 1 - 0x1p-8;
   case DType::Float16:
+  case DType::TFloat32:
     return 1 - 0x1p-11;
+  case DType::Float8E4M3:
+  case DType::Float8E4M3FN:
+    return 1 - 0x1p-4;
+  case DType::Float8E5M2:
+    return 1 - 0x1p-3;
   default:
     return 1 - 0x1p-24;
   }

@@ -6,7 +6,9 @@
 
 #include "Values.h"
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 
 namespace kilnrt::detail {
@@ -18,15 +20,17 @@ static_assert(std::endian::native == std::endian::little,
 constexpr int kDoubleMantissa = 52;
 constexpr int kDoubleBias = 1023;
 
-/// A 16-bit float format with its sign in the top bit.
+/// A float format of 8 or 16 bits with its sign in the top bit.
 template <int Mantissa, int Exponent>
 struct Format {
+  static constexpr int signBit = Mantissa + Exponent;
+  static constexpr uint16_t magnitude = (1 << signBit) - 1;
   static constexpr int bias = (1 << (Exponent - 1)) - 1;
   static constexpr uint16_t infinity = ((1 << Exponent) - 1) << Mantissa;
 
   static uint16_t round(double value) {
     const uint64_t bits = std::bit_cast<uint64_t>(value);
-    const auto sign = static_cast<uint16_t>(bits >> 63 << 15);
+    const auto sign = static_cast<uint16_t>(bits >> 63 << signBit);
     const uint64_t fraction = bits & ((uint64_t{1} << kDoubleMantissa) - 1);
     const int exponent = static_cast<int>(bits >> kDoubleMantissa & 0x7ff);
     int shift = kDoubleMantissa - Mantissa;
@@ -58,23 +62,64 @@ struct Format {
   }
 
   static double widen(uint16_t half) {
-    const uint64_t sign = static_cast<uint64_t>(half >> 15) << 63;
+    const uint64_t sign = static_cast<uint64_t>(half >> signBit & 1) << 63;
     const uint64_t fraction = half & ((1 << Mantissa) - 1);
-    const int exponent = (half & 0x7fff) >> Mantissa;
+    const int exponent = (half & magnitude) >> Mantissa;
     if (exponent == 0) { // zero or subnormal: an integer multiple of the
                          // smallest value, exact
       const double unit = std::bit_cast<double>(
           static_cast<uint64_t>(1 - bias - Mantissa + kDoubleBias) << kDoubleMantissa);
       return std::bit_cast<double>(std::bit_cast<uint64_t>(fraction * unit) | sign);
     }
-    const bool special = (half & 0x7fff) >= infinity;
+    const bool special = (half & magnitude) >= infinity;
     const uint64_t field = special ? 0x7ff : exponent - bias + kDoubleBias;
     return std::bit_cast<double>(sign | field << kDoubleMantissa |
                                  fraction << (kDoubleMantissa - Mantissa));
   }
 };
+using E5m2Format = Format<2, 5>;
+using E4m3Format = Format<3, 4>;
 using BFloat16Format = Format<7, 8>;
 using Float16Format = Format<10, 5>;
+
+uint8_t toE5m2(double value) { return static_cast<uint8_t>(E5m2Format::round(value)); }
+uint8_t toE4m3(double value) { return static_cast<uint8_t>(E4m3Format::round(value)); }
+double fromE5m2(uint8_t bits) { return E5m2Format::widen(bits); }
+double fromE4m3(uint8_t bits) { return E4m3Format::widen(bits); }
+
+/// e4m3 without infinities: its last exponent holds numbers, but for the last code, a NaN.
+uint8_t toE4m3fn(double value) {
+  constexpr uint8_t nan = 0x7f;
+  const uint8_t sign = std::signbit(value) ? 0x80 : 0;
+  const double magnitude = std::fabs(value);
+  if (!(magnitude <= 464)) // the middle between 448 and what would be 480, NaNs too
+    return sign | nan;
+  if (magnitude < 256 - 8) // e4m3 rounds it to 240 at most
+    return toE4m3(value);
+  const auto steps = static_cast<uint8_t>(std::nearbyint(magnitude / 32)); // 8 to 14
+  return sign | static_cast<uint8_t>(0x78 + steps - 8);
+}
+double fromE4m3fn(uint8_t bits) {
+  const uint8_t magnitude = bits & 0x7f;
+  if (magnitude == 0x7f)
+    return std::numeric_limits<double>::quiet_NaN();
+  if (magnitude < 0x78)
+    return fromE4m3(bits);
+  const double value = 32.0 * (magnitude - 0x78 + 8);
+  return bits >> 7 ? -value : value;
+}
+
+/// A double as the nearest float of 10 mantissa bits, rounded once.
+float toTFloat32(double value) {
+  if (value != value)
+    return static_cast<float>(value);
+  int exponent = 0;
+  const double magnitude = std::fabs(value);
+  std::frexp(magnitude, &exponent); // magnitude < 2^exponent
+  // The smallest normal number is 2^-126; below it the step stays.
+  const double step = std::ldexp(1.0, std::max(exponent, -125) - 11);
+  return static_cast<float>(std::copysign(std::nearbyint(magnitude / step) * step, value));
+}
 
 /// Nearest integer, ties to even, of a value well inside the range of int64.
 int64_t roundToInteger(double value) {
@@ -127,6 +172,14 @@ ValueRange rangeOf(DType dtype) {
     return {-0x1.fep127, 0x1.fep127};
   case DType::Float16:
     return {-65504, 65504};
+  case DType::TFloat32:
+    return {-0x1.ffcp127, 0x1.ffcp127};
+  case DType::Float8E4M3:
+    return {-240, 240};
+  case DType::Float8E5M2:
+    return {-57344, 57344};
+  case DType::Float8E4M3FN:
+    return {-448, 448};
   default:
     break;
   }
@@ -141,7 +194,13 @@ bool holdsIntegersTo(DType dtype, double value) {
   case DType::BFloat16:
     return value <= 0x1p8;
   case DType::Float16:
+  case DType::TFloat32:
     return value <= 0x1p11;
+  case DType::Float8E4M3:
+  case DType::Float8E4M3FN:
+    return value <= 0x1p4;
+  case DType::Float8E5M2:
+    return value <= 0x1p3;
   default:
     return value <= rangeOf(dtype).high;
   }
@@ -151,7 +210,14 @@ void widen(DType dtype, const std::byte *source, std::span<double> out) {
   const auto same = [](auto value) { return static_cast<double>(value); };
   switch (dtype) {
   case DType::Float32:
+  case DType::TFloat32:
     return widenAll<float>(source, out, same);
+  case DType::Float8E4M3:
+    return widenAll<uint8_t>(source, out, fromE4m3);
+  case DType::Float8E5M2:
+    return widenAll<uint8_t>(source, out, fromE5m2);
+  case DType::Float8E4M3FN:
+    return widenAll<uint8_t>(source, out, fromE4m3fn);
   case DType::BFloat16:
     return widenAll<uint16_t>(source, out, fromBFloat16);
   case DType::Float16:
@@ -179,6 +245,14 @@ void narrow(DType dtype, std::span<const double> values, std::byte *target) {
     return narrowAll(values, target, toBFloat16);
   case DType::Float16:
     return narrowAll(values, target, toFloat16);
+  case DType::TFloat32:
+    return narrowAll(values, target, toTFloat32);
+  case DType::Float8E4M3:
+    return narrowAll(values, target, toE4m3);
+  case DType::Float8E5M2:
+    return narrowAll(values, target, toE5m2);
+  case DType::Float8E4M3FN:
+    return narrowAll(values, target, toE4m3fn);
   case DType::Int32:
     return narrowAll(values, target, saturate<int32_t>);
   case DType::UInt8:

@@ -50,6 +50,16 @@ HWY_INLINE VU16 narrowBf16(F x) {
   return hn::TruncateTo(DU16(), hn::ShiftRight<16>(rounded));
 }
 
+/// The nearest floats of 10 mantissa bits.
+HWY_INLINE F roundTf32(F x) {
+  const DFU du;
+  constexpr uint32_t cleared = (1u << 13) - 1;
+  const auto bits = hn::BitCast(du, canonicalF(x));
+  const auto last = hn::And(hn::ShiftRight<13>(bits), hn::Set(du, 1));
+  const auto rounded = hn::Add(bits, hn::Add(last, hn::Set(du, cleared >> 1)));
+  return hn::BitCast(DF(), hn::And(rounded, hn::Set(du, ~cleared)));
+}
+
 HWY_INLINE F widenFp16(VU16 half) {
 #if KILNRT_HARDWARE_FP16
   return canonicalF(hn::PromoteTo(DF(), hn::BitCast(hn::Rebind<hwy::float16_t, DF>(), half)));

@@ -9,6 +9,7 @@
 
 #include "ConvertKernels.h"
 
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -84,6 +85,83 @@ float fp16ToFloat(uint16_t bits) {
   return std::bit_cast<float>(std::bit_cast<uint32_t>(value) | sign);
 }
 
+namespace {
+
+/// The 8-bit floats: a sign, exponent bits, mantissa bits.
+template <unsigned kMantissa, bool kHasInfinity>
+struct Float8 {
+  static constexpr unsigned kExponent = 7 - kMantissa;
+  static constexpr int kBias = (1 << (kExponent - 1)) - 1;
+  static constexpr unsigned kDropped = 23 - kMantissa; ///< mantissa bits of a float it lacks
+  /// The first code that is no finite number, and the canonical NaN.
+  static constexpr uint32_t kSpecial = kHasInfinity ? ((1u << kExponent) - 1) << kMantissa : 0x7Fu;
+  static constexpr uint8_t kNan =
+      kHasInfinity ? uint8_t(kSpecial | 1u << (kMantissa - 1)) : uint8_t(kSpecial);
+
+  static uint8_t narrow(float x) {
+    const uint32_t bits = std::bit_cast<uint32_t>(x);
+    const uint32_t sign = bits >> 24 & 0x80, magnitude = bits & 0x7FFFFFFF;
+    if (magnitude > 0x7F800000)
+      return kNan;
+    constexpr uint32_t kSmallestNormal = uint32_t(127 + 1 - kBias) << 23;
+    uint32_t code;
+    if (magnitude < kSmallestNormal) {
+      // An ulp of this float is the smallest denormal, so adding it rounds as needed.
+      constexpr uint32_t kShift = uint32_t(127 + 1 - kBias - int(kMantissa) + 23) << 23;
+      const float shifted = std::bit_cast<float>(magnitude) + std::bit_cast<float>(kShift);
+      code = std::bit_cast<uint32_t>(shifted) - kShift;
+    } else {
+      const uint32_t last = magnitude >> kDropped & 1;
+      const uint32_t rounded = magnitude + (1u << (kDropped - 1)) - 1 + last;
+      code = (rounded - (uint32_t(127 - kBias) << 23)) >> kDropped;
+    }
+    return uint8_t(sign | (code < kSpecial ? code : kSpecial));
+  }
+
+  static constexpr float widen(uint8_t code) {
+    const uint32_t sign = uint32_t(code & 0x80) << 24, magnitude = code & 0x7F;
+    if (magnitude >= kSpecial)
+      return std::bit_cast<float>(kHasInfinity && magnitude == kSpecial ? sign | 0x7F800000
+                                                                        : kCanonicalNanBits);
+    const uint32_t exponent = magnitude >> kMantissa;
+    const uint32_t fraction = magnitude & ((1u << kMantissa) - 1);
+    if (exponent == 0) { // a multiple of the smallest denormal
+      const float unit = std::bit_cast<float>(uint32_t(127 + 1 - kBias - int(kMantissa)) << 23);
+      return std::bit_cast<float>(std::bit_cast<uint32_t>(float(fraction) * unit) | sign);
+    }
+    return std::bit_cast<float>(sign | (exponent + uint32_t(127 - kBias)) << 23 |
+                                fraction << kDropped);
+  }
+
+  static constexpr std::array<float, 256> makeTable() {
+    std::array<float, 256> table{};
+    for (unsigned code = 0; code < table.size(); ++code)
+      table[code] = widen(uint8_t(code));
+    return table;
+  }
+};
+
+using E4m3 = Float8<3, true>;
+using E5m2 = Float8<2, true>;
+using E4m3fn = Float8<3, false>;
+constexpr std::array<float, 256> kE4m3 = E4m3::makeTable(), kE5m2 = E5m2::makeTable(),
+                                 kE4m3fn = E4m3fn::makeTable();
+
+} // namespace
+
+uint8_t floatToE4m3(float x) { return E4m3::narrow(x); }
+float e4m3ToFloat(uint8_t bits) { return kE4m3[bits]; }
+uint8_t floatToE5m2(float x) { return E5m2::narrow(x); }
+float e5m2ToFloat(uint8_t bits) { return kE5m2[bits]; }
+uint8_t floatToE4m3fn(float x) { return E4m3fn::narrow(x); }
+float e4m3fnToFloat(uint8_t bits) { return kE4m3fn[bits]; }
+
+float roundToTf32(float x) {
+  constexpr uint32_t kCleared = (1u << 13) - 1;
+  const uint32_t bits = std::bit_cast<uint32_t>(canonicalNan(x));
+  return std::bit_cast<float>((bits + (kCleared >> 1) + (bits >> 13 & 1)) & ~kCleared);
+}
+
 int32_t floatToInt32(float x) {
   if (x != x)
     return 0;
@@ -112,7 +190,14 @@ uint8_t floatToUint8(float x) { return saturate<uint8_t>(x); }
 float loadElement(DType type, const std::byte *src) {
   switch (type) {
   case DType::Float32:
+  case DType::TFloat32:
     return read<float>(src);
+  case DType::Float8E4M3:
+    return e4m3ToFloat(read<uint8_t>(src));
+  case DType::Float8E5M2:
+    return e5m2ToFloat(read<uint8_t>(src));
+  case DType::Float8E4M3FN:
+    return e4m3fnToFloat(read<uint8_t>(src));
   case DType::BFloat16:
     return bf16ToFloat(read<uint16_t>(src));
   case DType::Float16:
@@ -137,6 +222,14 @@ void storeElement(DType type, float x, std::byte *dst) {
   switch (type) {
   case DType::Float32:
     return write(dst, x);
+  case DType::TFloat32:
+    return write(dst, roundToTf32(x));
+  case DType::Float8E4M3:
+    return write(dst, floatToE4m3(x));
+  case DType::Float8E5M2:
+    return write(dst, floatToE5m2(x));
+  case DType::Float8E4M3FN:
+    return write(dst, floatToE4m3fn(x));
   case DType::BFloat16:
     return write(dst, floatToBf16(x));
   case DType::Float16:
@@ -158,7 +251,7 @@ void storeElement(DType type, float x, std::byte *dst) {
 
 void loadRow(DType type, const std::byte *src, int64_t strideBytes, size_t n, float *out) {
   if (strideBytes == int64_t(kiln::isa::bytesOf(type)) && n > 1) {
-    if (type == DType::Float32)
+    if (type == DType::Float32 || type == DType::TFloat32)
       std::memcpy(out, src, n * sizeof(float));
     else
       widenRow(type, src, out, n);

@@ -2,6 +2,8 @@
 
 #include "ConvertKernels.h"
 
+#include "kilnrt/Numerics/Convert.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ConvertKernels.cpp"
 #include "hwy/foreach_target.h" // IWYU pragma: keep
@@ -50,6 +52,9 @@ struct WidenSmall {
     return widenSmall(x);
   }
 };
+struct RoundToTf32 {
+  HWY_INLINE F operator()(F x) const { return roundTf32(x); }
+};
 struct NarrowBf16 {
   HWY_INLINE VU16 operator()(F x) const { return narrowBf16(x); }
 };
@@ -66,6 +71,15 @@ template <class D>
 struct NarrowSmall {
   HWY_INLINE hn::Vec<D> operator()(F x) const { return narrowSmall<D>(x); }
 };
+
+/// Element by element: the tables and the rounding of 8-bit floats are the scalar functions'.
+template <typename In, typename Out, typename Convert>
+void convertEach(const void *in, void *out, size_t n, Convert convert) {
+  const auto *from = static_cast<const In *>(in);
+  auto *to = static_cast<Out *>(out);
+  for (size_t i = 0; i < n; ++i)
+    to[i] = convert(from[i]);
+}
 
 void widen(DType type, const void *src, float *out, size_t n) {
   const DF d;
@@ -86,7 +100,14 @@ void widen(DType type, const void *src, float *out, size_t n) {
     return convertRow(DU16(), static_cast<const uint16_t *>(src), d, out, n, WidenSmall());
   case DType::UInt32:
     return convertRow(DFU(), static_cast<const uint32_t *>(src), d, out, n, WidenUint32());
+  case DType::Float8E4M3:
+    return convertEach<uint8_t, float>(src, out, n, e4m3ToFloat);
+  case DType::Float8E5M2:
+    return convertEach<uint8_t, float>(src, out, n, e5m2ToFloat);
+  case DType::Float8E4M3FN:
+    return convertEach<uint8_t, float>(src, out, n, e4m3fnToFloat);
   case DType::Float32:
+  case DType::TFloat32: // bits as they are
     break;
   }
 }
@@ -110,6 +131,14 @@ void narrow(DType type, const float *in, void *dst, size_t n) {
     return convertRow(d, in, DU16(), static_cast<uint16_t *>(dst), n, NarrowSmall<DU16>());
   case DType::UInt32:
     return convertRow(d, in, DFU(), static_cast<uint32_t *>(dst), n, NarrowUint32());
+  case DType::Float8E4M3:
+    return convertEach<float, uint8_t>(in, dst, n, floatToE4m3);
+  case DType::Float8E5M2:
+    return convertEach<float, uint8_t>(in, dst, n, floatToE5m2);
+  case DType::Float8E4M3FN:
+    return convertEach<float, uint8_t>(in, dst, n, floatToE4m3fn);
+  case DType::TFloat32:
+    return convertRow(d, in, d, static_cast<float *>(dst), n, RoundToTf32());
   case DType::Float32:
     break;
   }

@@ -20,14 +20,22 @@ using kiln::isa::DType;
 namespace kilnrt {
 namespace {
 
+/// loadRow as the array reads: tf32 elements are rounded to their 10 mantissa bits.
+void readElements(DType type, const std::byte *src, int64_t strideBytes, size_t n, float *out) {
+  loadRow(type, src, strideBytes, n, out);
+  if (type == DType::TFloat32)
+    for (size_t i = 0; i < n; ++i)
+      out[i] = roundToTf32(out[i]);
+}
+
 /// Columns [first, first + count) of every row, fewer than a panel or not dense; the rest zeros.
 void packPartialPanel(const OperandRows &rows, size_t k, size_t first, size_t count, float *panel) {
   for (size_t row = 0; row < k; ++row) {
     float *to = panel + row * kMovingPanelColumns;
-    loadRow(rows.type,
-            rows.base + int64_t(row) * rows.rowStrideBytes +
-                int64_t(first) * rows.elementStrideBytes,
-            rows.elementStrideBytes, count, to);
+    readElements(rows.type,
+                 rows.base + int64_t(row) * rows.rowStrideBytes +
+                     int64_t(first) * rows.elementStrideBytes,
+                 rows.elementStrideBytes, count, to);
     std::fill(to + count, to + kMovingPanelColumns, 0.0f);
   }
 }
@@ -49,8 +57,10 @@ float elementOrZero(const float *matrix, size_t rows, size_t columns, size_t row
 } // namespace
 
 SumOrder sumOrder(DType stationary, DType moving) {
-  return stationary == DType::BFloat16 && moving == DType::BFloat16 ? SumOrder::Blocked
-                                                                    : SumOrder::Sequential;
+  const auto isShort = [](DType type) {
+    return type == DType::BFloat16 || kiln::isa::bytesOf(type) == 1;
+  };
+  return isShort(stationary) && isShort(moving) ? SumOrder::Blocked : SumOrder::Sequential;
 }
 
 void StationaryTile::begin(size_t contraction, size_t columns) {
@@ -87,7 +97,7 @@ void StationaryTile::pack(const OperandRows &rows, size_t contraction, size_t co
       setRow(row, reinterpret_cast<const float *>(src));
       continue;
     }
-    loadRow(rows.type, src, rows.elementStrideBytes, columns, rowValues.data());
+    readElements(rows.type, src, rows.elementStrideBytes, columns, rowValues.data());
     setRow(row, rowValues.data());
   }
 }

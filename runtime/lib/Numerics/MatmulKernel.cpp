@@ -8,6 +8,8 @@
 
 #include "MatmulKernel.h"
 
+#include "kilnrt/Numerics/Convert.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "MatmulKernel.cpp"
 #include "hwy/foreach_target.h" // IWYU pragma: keep
@@ -180,6 +182,10 @@ struct WidenFp16 {
   using Element = uint16_t;
   static HWY_INLINE F load(const Element *src) { return widenFp16(hn::LoadU(DU16(), src)); }
 };
+struct RoundTf32 {
+  using Element = float;
+  static HWY_INLINE F load(const Element *src) { return roundTf32(hn::LoadU(DF(), src)); }
+};
 struct WidenFp32 {
   using Element = float;
   static HWY_INLINE F load(const Element *src) { return hn::LoadU(DF(), src); }
@@ -204,6 +210,14 @@ void packPanel(DType type, const std::byte *src, int64_t rowStrideBytes, size_t 
     return packFull<WidenBf16>(src, rowStrideBytes, k, panel);
   case DType::Float16:
     return packFull<WidenFp16>(src, rowStrideBytes, k, panel);
+  case DType::TFloat32:
+    return packFull<RoundTf32>(src, rowStrideBytes, k, panel);
+  case DType::Float8E4M3:
+  case DType::Float8E5M2:
+    for (size_t row = 0; row < k; ++row)
+      loadRow(type, src + int64_t(row) * rowStrideBytes, 1, kMovingPanelColumns,
+              panel + row * kMovingPanelColumns);
+    return;
   default:
     return packFull<WidenFp32>(src, rowStrideBytes, k, panel);
   }

@@ -23,6 +23,13 @@ FloatFormat formatOf(DType dtype) {
     return {8, 23};
   case DType::BFloat16:
     return {8, 7};
+  case DType::TFloat32:
+    return {8, 10};
+  case DType::Float8E4M3:
+  case DType::Float8E4M3FN:
+    return {4, 3};
+  case DType::Float8E5M2:
+    return {5, 2};
   default:
     return {5, 10};
   }
@@ -66,6 +73,23 @@ double decodeFloat(FloatFormat format, uint32_t bits) {
   return sign * std::ldexp(mantissa + std::ldexp(1, m), exponent - format.bias() - m);
 }
 
+/// Mantissa bits of a float32 that tf32 leaves 0.
+constexpr unsigned kUnusedBits = 13;
+/// e4m3fn: the one magnitude that is a NaN; below it the last exponent holds numbers.
+constexpr uint32_t kE4m3fnNan = 0x7F;
+
+uint32_t encodeE4m3fn(double value) {
+  if (std::isnan(value))
+    return kE4m3fnNan;
+  const uint32_t sign = std::signbit(value) ? 0x80 : 0;
+  const double magnitude = std::fabs(value);
+  // From 256 on steps of 32, where e4m3 has its infinity.
+  const uint32_t code = magnitude < 248
+                            ? encodeFloat({4, 3}, magnitude)
+                            : uint32_t(0x78 + roundEven(std::min(magnitude, 1e3) / 32) - 8);
+  return sign | std::min(code, kE4m3fnNan);
+}
+
 double saturate(double value, double low, double high) {
   if (std::isnan(value))
     return 0;
@@ -92,7 +116,9 @@ uint32_t kilnrt::test::encode(DType dtype, double value) {
   default:
     break;
   }
-  return encodeFloat(formatOf(dtype), value);
+  if (dtype == DType::Float8E4M3FN)
+    return encodeE4m3fn(value);
+  return encodeFloat(formatOf(dtype), value) << (dtype == DType::TFloat32 ? kUnusedBits : 0);
 }
 
 double kilnrt::test::decode(DType dtype, uint32_t bits) {
@@ -110,6 +136,11 @@ double kilnrt::test::decode(DType dtype, uint32_t bits) {
   default:
     break;
   }
+  if (dtype == DType::TFloat32) // reads are exact
+    return decodeFloat(formatOf(DType::Float32), bits);
+  if (dtype == DType::Float8E4M3FN && (bits & 0x7F) >= 0x78)
+    return (bits & 0x7F) == kE4m3fnNan ? std::nan("")
+                                       : (bits & 0x80 ? -1 : 1) * (256.0 + 32 * (bits & 7));
   return decodeFloat(formatOf(dtype), bits);
 }
 
@@ -144,6 +175,16 @@ static std::vector<uint32_t> specials(DType dtype) {
     return {0x7FC1, 0xFF93, 0x7F80, 0xFF80, 0x0000, 0x8000, 0x0001, 0x807F, 0x7F7F, 0xFF7F, 0x3F80};
   case DType::Float16:
     return {0x7E01, 0xFD55, 0x7C00, 0xFC00, 0x0000, 0x8000, 0x0001, 0x83FF, 0x7BFF, 0xFBFF, 0x3C00};
+  case DType::TFloat32:
+    return {0x7FC12345, 0x7F800000, 0xFF800000, 0,          0x80000000, 0x00002000, 0x807FE000,
+            0x7F7FE000, 0x3F801000, 0x3F803000, 0x3F801001, 0xBF800FFF}; // the last ones are no
+                                                                         // tf32 numbers
+  case DType::Float8E4M3:
+    return {0x7C, 0xF9, 0x78, 0xF8, 0, 0x80, 0x01, 0x87, 0x77, 0xF7, 0x38, 0x08};
+  case DType::Float8E5M2:
+    return {0x7E, 0xFD, 0x7C, 0xFC, 0, 0x80, 0x01, 0x83, 0x7B, 0xFB, 0x3C, 0x04};
+  case DType::Float8E4M3FN:
+    return {0x7F, 0xFF, 0x78, 0xFE, 0, 0x80, 0x01, 0x87, 0x77, 0x7E, 0x38, 0x08};
   case DType::Int32:
     return {0, 1, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000, 0x01000001, 0xFEFFFFFF, 255, 256, 0xDBDBDBDB};
   case DType::UInt8:

@@ -15,20 +15,23 @@ namespace {
 
 constexpr uint32_t kSeed = 4711;
 
-/// A 16-bit float format by its definition.
+/// An 8 or 16-bit float format by its definition.
 struct Format {
   DType type;
   int exponentBits, mantissaBits;
   uint16_t (*narrow)(float);
   float (*widen)(uint16_t);
 
+  unsigned codes() const { return 2u << (exponentBits + mantissaBits); }
+  uint32_t signBit() const { return codes() / 2; }
+  uint32_t magnitude(uint32_t bits) const { return bits & (signBit() - 1); }
   uint16_t infinity() const { return uint16_t(((1 << exponentBits) - 1) << mantissaBits); }
   uint16_t canonicalNan() const { return uint16_t(infinity() | 1 << (mantissaBits - 1)); }
 
   /// Value of a finite or infinite pattern.
   double value(uint16_t bits) const {
-    const double sign = bits & 0x8000 ? -1 : 1;
-    const int exponent = (bits & 0x7FFF) >> mantissaBits;
+    const double sign = bits & signBit() ? -1 : 1;
+    const int exponent = int(magnitude(bits) >> mantissaBits);
     const int mantissa = bits & ((1 << mantissaBits) - 1);
     const int bias = (1 << (exponentBits - 1)) - 1;
     if (exponent == (1 << exponentBits) - 1)
@@ -39,8 +42,13 @@ struct Format {
   }
 };
 
-const Format formats[] = {{DType::BFloat16, 8, 7, floatToBf16, bf16ToFloat},
-                          {DType::Float16, 5, 10, floatToFp16, fp16ToFloat}};
+const Format formats[] = {
+    {DType::Float8E4M3, 4, 3, [](float x) { return uint16_t(floatToE4m3(x)); },
+     [](uint16_t bits) { return e4m3ToFloat(uint8_t(bits)); }},
+    {DType::Float8E5M2, 5, 2, [](float x) { return uint16_t(floatToE5m2(x)); },
+     [](uint16_t bits) { return e5m2ToFloat(uint8_t(bits)); }},
+    {DType::BFloat16, 8, 7, floatToBf16, bf16ToFloat},
+    {DType::Float16, 5, 10, floatToFp16, fp16ToFloat}};
 
 float load(DType type, uint16_t bits) {
   float result = 0.0f;
@@ -55,11 +63,11 @@ std::vector<std::byte> storeMany(DType type, const std::vector<float> &in) {
   return bytes;
 }
 
-TEST(Convert, WidensEverySixteenBitPatternExactly) {
+TEST(Convert, WidensEveryShortPatternExactly) {
   for (const Format &format : formats) {
-    for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    for (uint32_t bits = 0; bits < format.codes(); ++bits) {
       const float wide = format.widen(uint16_t(bits));
-      if ((bits & 0x7FFF) > format.infinity())
+      if (format.magnitude(bits) > format.infinity())
         ASSERT_EQ(bitsOf(wide), 0x7FC00000u) << std::hex << bits;
       else
         ASSERT_EQ(bitsOf(wide), bitsOf(float(format.value(uint16_t(bits))))) << std::hex << bits;
@@ -70,9 +78,9 @@ TEST(Convert, WidensEverySixteenBitPatternExactly) {
 
 TEST(Convert, NarrowsEveryExactValueToItself) {
   for (const Format &format : formats)
-    for (uint32_t bits = 0; bits < 0x10000; ++bits) {
+    for (uint32_t bits = 0; bits < format.codes(); ++bits) {
       const uint16_t expected =
-          (bits & 0x7FFF) > format.infinity() ? format.canonicalNan() : uint16_t(bits);
+          format.magnitude(bits) > format.infinity() ? format.canonicalNan() : uint16_t(bits);
       ASSERT_EQ(format.narrow(format.widen(uint16_t(bits))), expected) << std::hex << bits;
     }
 }
@@ -86,7 +94,7 @@ TEST(Convert, RoundsBetweenNeighboursToNearestEven) {
       const double low = format.value(uint16_t(bits));
       const double high = bits + 1 == format.infinity() ? limit : format.value(uint16_t(bits + 1));
       const float middle = float((low + high) / 2);
-      for (uint32_t sign : {0u, 0x8000u}) {
+      for (uint32_t sign : {0u, format.signBit()}) {
         const auto narrow = [&](float x) { return uint32_t(format.narrow(sign ? -x : x)); };
         ASSERT_EQ(narrow(middle), (bits + (bits & 1)) | sign) << std::hex << bits;
         ASSERT_EQ(narrow(std::nextafter(middle, 0.0f)), bits | sign) << std::hex << bits;
@@ -96,6 +104,46 @@ TEST(Convert, RoundsBetweenNeighboursToNearestEven) {
     EXPECT_EQ(format.narrow(HUGE_VALF), format.infinity());
     EXPECT_EQ(format.narrow(floatOf(0xFFFFFFFFu)), format.canonicalNan());
     EXPECT_EQ(format.narrow(floatOf(0x7F800001u)), format.canonicalNan());
+  }
+}
+
+TEST(Convert, E4m3fnHasNumbersWhereE4m3HasInfinities) {
+  for (uint32_t bits = 0; bits < 0x100; ++bits) {
+    const uint32_t magnitude = bits & 0x7F;
+    const float wide = e4m3fnToFloat(uint8_t(bits));
+    if (magnitude == 0x7F) {
+      EXPECT_EQ(bitsOf(wide), 0x7FC00000u);
+      EXPECT_EQ(floatToE4m3fn(wide), 0x7F);
+      continue;
+    }
+    if (magnitude >= 0x78)
+      EXPECT_EQ(wide, (bits & 0x80 ? -1.0f : 1.0f) * float(256 + 32 * (magnitude - 0x78)));
+    else
+      EXPECT_EQ(bitsOf(wide), bitsOf(e4m3ToFloat(uint8_t(bits))));
+    EXPECT_EQ(floatToE4m3fn(wide), bits);
+  }
+  EXPECT_EQ(floatToE4m3fn(248.0f), 0x78); // a tie between 240 and 256, to even
+  EXPECT_EQ(floatToE4m3fn(464.0f), 0x7E); // the last tie, to 448
+  EXPECT_EQ(floatToE4m3fn(-464.0001f), 0xFF);
+  EXPECT_EQ(floatToE4m3fn(HUGE_VALF), 0x7F);
+}
+
+TEST(Convert, Tf32KeepsTenMantissaBits) {
+  const struct {
+    uint32_t input, rounded;
+  } cases[] = {
+      {0x3F800000, 0x3F800000}, {0x3F801000, 0x3F800000}, // a tie, to even
+      {0x3F801001, 0x3F802000}, {0x3F803000, 0x3F804000}, // a tie up
+      {0x3F802FFF, 0x3F802000}, {0x80001000, 0x80000000}, {0x00001001, 0x00002000},
+      {0x807FF000, 0x80800000},                           // denormals
+      {0x7F7FEFFF, 0x7F7FE000}, {0x7F7FF000, 0x7F800000}, // overflow
+      {0xFF800000, 0xFF800000}, {0xFF800001, 0x7FC00000}, {0x7FC00000, 0x7FC00000},
+  };
+  for (const auto &c : cases) {
+    EXPECT_EQ(bitsOf(roundToTf32(floatOf(c.input))), c.rounded) << std::hex << c.input;
+    float read = 0.0f; // reads take the bits as they are
+    loadRow(DType::TFloat32, reinterpret_cast<const std::byte *>(&c.input), 4, 1, &read);
+    EXPECT_EQ(bitsOf(read), c.input);
   }
 }
 
@@ -198,7 +246,8 @@ protected:
 INSTANTIATE_TEST_SUITE_P(All, ConvertRows,
                          testing::Values(DType::Float32, DType::BFloat16, DType::Float16,
                                          DType::Int32, DType::UInt8, DType::Int8, DType::Int16,
-                                         DType::UInt16, DType::UInt32),
+                                         DType::UInt16, DType::UInt32, DType::Float8E4M3,
+                                         DType::Float8E5M2, DType::Float8E4M3FN, DType::TFloat32),
                          [](const auto &info) { return std::string(kiln::isa::name(info.param)); });
 
 TEST_P(ConvertRows, EqualTheScalarsOnEveryTarget) {

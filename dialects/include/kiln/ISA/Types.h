@@ -17,8 +17,8 @@
 namespace kiln::isa {
 
 // enum class Engine, Memory, DType, AluOp, ActFn, ReduceCmd, Accumulate,
-// DgeMode, OobMode, LoopKind : uint8_t; enumerators are the table's names in CamelCase
-// (AluOp::BitwiseAnd).
+// DgeMode, OobMode, LoopKind, MatmulPerfMode : uint8_t; enumerators are the table's names in
+// CamelCase (AluOp::BitwiseAnd).
 #include "kiln/ISA/Enums.h.inc"
 
 /// Numbers of the target; see the manual page "machine" for units and sources.
@@ -46,6 +46,7 @@ EnumCases accumulateCases();
 EnumCases dgeModeCases();
 EnumCases oobModeCases();
 EnumCases loopKindCases();
+EnumCases matmulPerfModeCases();
 
 /// Spelling of `value`, or "?" when no case has it.
 std::string_view nameOf(EnumCases cases, uint32_t value);
@@ -62,6 +63,7 @@ std::string_view name(Accumulate);
 std::string_view name(DgeMode);
 std::string_view name(OobMode);
 std::string_view name(LoopKind);
+std::string_view name(MatmulPerfMode);
 
 /// Facts of one dtype.
 struct DTypeInfo {

@@ -47,6 +47,14 @@ Type kiln::tile::elementTypeOf(MLIRContext *context, isa::DType dtype) {
     return BFloat16Type::get(context);
   case isa::DType::Float16:
     return Float16Type::get(context);
+  case isa::DType::Float8E4M3:
+    return Float8E4M3Type::get(context);
+  case isa::DType::Float8E5M2:
+    return Float8E5M2Type::get(context);
+  case isa::DType::Float8E4M3FN:
+    return Float8E4M3FNType::get(context);
+  case isa::DType::TFloat32:
+    return FloatTF32Type::get(context);
   case isa::DType::Int32:
   case isa::DType::UInt8:
   case isa::DType::Int8:

@@ -39,29 +39,22 @@ static bool hasCanonicalNaNs(Value value) {
   return llvm::isa_and_present<UnaryOp, MatmulOp, SoftmaxOp, RmsNormOp, LayerNormOp>(op);
 }
 
-/// Bits of the significand of a float dtype, the hidden one included.
-static unsigned precision(isa::DType dtype) {
-  switch (dtype) {
-  case isa::DType::Float32:
-    return APFloat::semanticsPrecision(APFloat::IEEEsingle());
-  case isa::DType::BFloat16:
-    return APFloat::semanticsPrecision(APFloat::BFloat());
-  case isa::DType::Float16:
-    return APFloat::semanticsPrecision(APFloat::IEEEhalf());
-  default:
-    return 0;
-  }
+/// LLVM's format of a float dtype.
+static const llvm::fltSemantics &formatOf(MLIRContext *context, isa::DType dtype) {
+  return cast<FloatType>(elementTypeOf(context, dtype)).getFloatSemantics();
 }
 
 /// Every value of `from` is one of `to`, -0 and infinities too.
-static bool isExact(isa::DType from, isa::DType to) {
+static bool isExact(MLIRContext *context, isa::DType from, isa::DType to) {
   if (from == to)
     return true;
   if (isa::isFloat(from))
     return to == isa::DType::Float32;
   const isa::IntegerRange values = isa::integerRange(from);
   if (isa::isFloat(to)) {
-    const double largest = double(uint64_t(1) << precision(to));
+    const llvm::fltSemantics &format = formatOf(context, to);
+    const double largest = std::min(double(uint64_t(1) << APFloat::semanticsPrecision(format)),
+                                    APFloat::getLargest(format).convertToDouble());
     return -largest <= values.low && values.high <= largest;
   }
   const isa::IntegerRange room = isa::integerRange(to);
@@ -69,7 +62,7 @@ static bool isExact(isa::DType from, isa::DType to) {
 }
 
 /// `number` is a value of `dtype`.
-static bool isExact(double number, isa::DType dtype) {
+static bool isExact(MLIRContext *context, double number, isa::DType dtype) {
   if (std::isnan(number))
     return false;
   if (!isa::isFloat(dtype)) {
@@ -78,9 +71,7 @@ static bool isExact(double number, isa::DType dtype) {
            room.low <= number && number <= room.high;
   }
   APFloat value(number);
-  const llvm::fltSemantics &semantics = dtype == isa::DType::Float32    ? APFloat::IEEEsingle()
-                                        : dtype == isa::DType::BFloat16 ? APFloat::BFloat()
-                                                                        : APFloat::IEEEhalf();
+  const llvm::fltSemantics &semantics = formatOf(context, dtype);
   bool losesInfo = false;
   value.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
   return !losesInfo;
@@ -144,7 +135,7 @@ OpFoldResult BinaryOp::fold(FoldAdaptor) {
     const isa::DType dtype = dtypeOf(x), otherDType = dtypeOf(other);
     // The integer -0 is 0: not what the number says. Large integers are exact among themselves
     // only.
-    if (!isExact(splat.getNumber(), otherDType) ||
+    if (!isExact(getContext(), splat.getNumber(), otherDType) ||
         (isa::isWideInteger(dtype) && !isa::isWideInteger(otherDType)))
       continue;
     if (isNeutral(getAlu(), splat.getNumber(), dtype, isRight))
@@ -231,7 +222,7 @@ struct CastOfCast : PairPattern<CastOp, CastOp> {
     Value x = inner.getX();
     const isa::DType from = dtypeOf(x), middle = dtypeOf(inner.getResult()),
                      to = dtypeOf(op.getResult());
-    if (!isExact(from, middle))
+    if (!isExact(op.getContext(), from, middle))
       return {};
     if (from == to)
       return hasCanonicalNaNs(x) ? x : Value();
@@ -256,7 +247,9 @@ struct CastSplat : PairPattern<CastOp, SplatOp> {
   using PairPattern::PairPattern;
   Value merge(CastOp op, SplatOp inner, PatternRewriter &rewriter, Location loc) const final {
     const double number = inner.getNumber();
-    if (!isExact(number, dtypeOf(inner.getResult())) || !isExact(number, dtypeOf(op.getResult())))
+    MLIRContext *context = op.getContext();
+    if (!isExact(context, number, dtypeOf(inner.getResult())) ||
+        !isExact(context, number, dtypeOf(op.getResult())))
       return {};
     return SplatOp::create(rewriter, loc, op.getType(), inner.getNumberAttr(), HintAttr());
   }

@@ -3,11 +3,16 @@
 // Arithmetic happens in fp32; this is how values get there and back. The rules, for scalars and
 // rows alike and equal on every host:
 //
-//   fp32 -> bf16, fp16   round to nearest even, denormals kept, overflow gives an infinity
+//   fp32 -> bf16, fp16, e4m3, e5m2
+//                        round to nearest even, denormals kept, overflow gives an infinity
+//   fp32 -> e4m3fn       the same, but there is no infinity: overflow gives a NaN
+//   fp32 -> tf32         round to nearest even to 10 mantissa bits; the low 13 bits are 0
+//   tf32 -> fp32         the bits as they are; only the Tensor Engine rounds what it reads
 //   fp32 -> integers     round to nearest even, then saturate; a NaN gives 0
 //   (u)int32 -> fp32     round to nearest even; exact up to 2^24
 //   16 and 8 bits        widen exactly
-//   NaN                  becomes the canonical one of the destination: 0x7FC00000, 0x7FC0, 0x7E00
+//   NaN                  becomes the canonical one of the destination: 0x7FC00000
+//                        (tf32 too), 0x7FC0, 0x7E00, 0x7C (e4m3), 0x7E (e5m2), 0x7F (e4m3fn)
 //   fp32 -> fp32         copies bits, NaN payloads included
 //
 // Instructions that copy without conversion move bytes and do not come here.
@@ -37,6 +42,14 @@ uint16_t floatToBf16(float x);
 float bf16ToFloat(uint16_t bits);
 uint16_t floatToFp16(float x);
 float fp16ToFloat(uint16_t bits);
+uint8_t floatToE4m3(float x);
+float e4m3ToFloat(uint8_t bits);
+uint8_t floatToE5m2(float x);
+float e5m2ToFloat(uint8_t bits);
+uint8_t floatToE4m3fn(float x);
+float e4m3fnToFloat(uint8_t bits);
+/// The nearest float of 10 mantissa bits.
+float roundToTf32(float x);
 int32_t floatToInt32(float x);
 float int32ToFloat(int32_t x);
 uint32_t floatToUint32(float x);

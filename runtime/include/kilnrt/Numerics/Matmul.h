@@ -3,10 +3,12 @@
 // out[m][n] = or += sum over k of S[k][m] * V[k][n]: S is the stationary operand, V the moving one,
 // both with the contraction k along partitions. The order of the sum is part of the definition:
 //
-//   Blocked     both operands bf16: for each block of 32 rows k, an even and an odd chain of fused
+//   Blocked     both operands bf16 or 8-bit floats: for each block of 32 rows k, an even and an odd
+//   chain of fused
 //               multiply-adds from +0 (e over k = 0, 2, ..., 30, o over k = 1, 3, ..., 31; missing
 //               rows are zeros), then sum = sum + (e + o), sum from +0. AMX computes exactly this.
-//   Sequential  any fp32 or fp16 operand: one chain of fused multiply-adds from +0, k ascending.
+//   Sequential  any fp32, tf32 or fp16 operand: one chain of fused multiply-adds from +0, k
+//   ascending.
 //
 // Every operation rounds once to nearest even, denormals kept, on every host. NaN results have the
 // bits 0x7FC00000. An accumulating write adds the finished sum to what is there with one more

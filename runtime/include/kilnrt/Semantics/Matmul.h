@@ -15,11 +15,14 @@ namespace kilnrt {
 struct LoadedStationary {
   StationaryTile tile;
   DType dtype = DType::Float32;
+  /// Two rows a partition: (K, 2, M), the second half of a partition after all first ones.
+  bool isDoubleRow = false;
 };
-void loadStationary(const ConstTile &stationary, LoadedStationary &loaded);
+void loadStationary(const ConstTile &stationary, bool isDoubleRow, LoadedStationary &loaded);
 
 /// R[m, n] = sum over k of stationary[k, m] * moving[k, n], in the order the dtypes have;
-/// dst[m, n] = R[m, n], or dst[m, n] + R[m, n]. dst is fp32; its elements are distinct.
+/// dst[m, n] = R[m, n], or dst[m, n] + R[m, n]. dst is fp32; its elements are distinct. `moving`
+/// has two rows a partition where the stationary operand has.
 void matmul(const LoadedStationary &stationary, const ConstTile &moving, MatmulWrite write,
             const Tile &dst);
 
