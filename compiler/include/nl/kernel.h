@@ -125,7 +125,7 @@ Kernel kernel(const char *name, R (*function)(P...),
 /// Registers a function under its own name: `NL_KERNEL(matmul)`, or with the names of its
 /// parameters for messages: `NL_KERNEL(matmul, "lhsT", "rhs")`.
 #define NL_KERNEL(function, ...)                                                                   \
-  static const ::nl::Kernel NL_DETAIL_JOIN(nlKernelOfLine, __LINE__)(#function, function,          \
+  static const ::nl::Kernel NL_DETAIL_JOIN(nlKernelNumber, __COUNTER__)(#function, function,          \
                                                                      {__VA_ARGS__});
 
 #ifndef KILN_BUILDING_LIBKILN

@@ -111,7 +111,7 @@ bool checkDtype(const Operand &op) {
                   "(magnitudes from 256 on become infinities and NaNs)"));
     return true;
   }
-  bool tensorEngine = op.view.desc.runsOn(Engine::Tensor);
+  bool tensorEngine = op.view.desc.runsOn(Engine::Tensor) && !op.view.desc.isSequencer;
   if (op.desc.isColumn)
     op.fault("D-09",
              text("a ", op.desc.name, " tile must be ", allowedDtypes(op.desc), ", ", op.name(),

@@ -124,7 +124,9 @@ std::string fieldFault(const FieldDesc &field, int64_t word) {
   case FieldKind::F32:
     return layout::narrowBits(word) ? "" : fault(isa::realOf(word), "which is no float32");
   case FieldKind::Register:
-    return word == uint16_t(word) ? "" : fault(word, "which is no register");
+    if (word == uint16_t(word) && !(field.required && word == isa::kNoRegister))
+      return {};
+    return fault(word, "which is no register");
   case FieldKind::F64:
     break;
   }

@@ -93,7 +93,8 @@ const std::map<std::string_view, std::vector<Parameter>> &parameters() {
   static const std::map<std::string_view, std::vector<Parameter>> all = {
       {"nc_matmul",
        {P(matmul, dst), P(matmul, stationary), P(matmul, moving), P(matmul, is_stationary_onezero),
-        P(matmul, is_moving_onezero), P(matmul, is_transpose), P(matmul, accumulate)}},
+        P(matmul, is_moving_onezero), P(matmul, is_transpose), P(matmul, accumulate), P(matmul, tile_position),
+        P(matmul, tile_size), P(matmul, perf_mode)}},
       {"nc_transpose", {P(transpose, dst), P(transpose, data), P(transpose, engine)}},
       {"activation",
        {P(activation, dst), P(activation, op), P(activation, data), P(activation, bias),

@@ -210,7 +210,8 @@ TEST_P(ArgumentReject, SaysWhy) {
 
 const std::string kShapeHelp = "a shape is extents joined by 'x', as in '512x256'";
 const std::string kAllDTypes =
-    "dtypes are float32, bfloat16, float16, int32, uint8, int8, int16, uint16 and uint32";
+    "dtypes are float32, bfloat16, float16, tfloat32, float8_e4m3, float8_e5m2, float8_e4m3fn, int32, "
+    "uint8, int8, int16, uint16 and uint32";
 const std::string kGenerators = "generators are 'zeros', 'ones', 'iota', 'rand' and 'randn'";
 
 INSTANTIATE_TEST_SUITE_P(
@@ -273,9 +274,11 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Wrong{"rand:4x4:bf61", "'rand:4x4:bf61' has dtype 'bf61'; " + kAllDTypes,
                           "did you mean 'bf16'?"},
                     Wrong{"rand:4x4:double", "'rand:4x4:double' has dtype 'double'; " + kAllDTypes,
-                          "write 'f32', 'bf16', 'f16', 'i32', 'u8', 'i8', 'i16', 'u16' or 'u32'"},
+                          "write 'f32', 'bf16', 'f16', 'tf32', 'fp8e4m3', 'fp8e5m2', 'i32', 'u8', "
+                          "'i8', 'i16', 'u16' or 'u32'"},
                     Wrong{"rand:4x4:", "'rand:4x4:' has dtype ''; " + kAllDTypes,
-                          "write 'f32', 'bf16', 'f16', 'i32', 'u8', 'i8', 'i16', 'u16' or 'u32'"},
+                          "write 'f32', 'bf16', 'f16', 'tf32', 'fp8e4m3', 'fp8e5m2', 'i32', 'u8', "
+                          "'i8', 'i16', 'u16' or 'u32'"},
                     Wrong{"rand:4x4:7", "'rand:4x4:7' has dtype '7'; " + kAllDTypes,
                           "a seed stands after the dtype, as in 'rand:4x4:f32:7'"},
                     Wrong{"rand:4x4:f32:-1",
@@ -302,12 +305,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"rand:4x4:i32",
                           "'rand:4x4:i32' asks for random int32 values; random values are "
                           "floats",
-                          "use float32, bfloat16 or float16, or save random integers from "
+                          "use a float dtype such as float32, or save random integers from "
                           "NumPy"},
                     Wrong{"randn:4:u8",
                           "'randn:4:u8' asks for random uint8 values; random values are "
                           "floats",
-                          "use float32, bfloat16 or float16, or save random integers from "
+                          "use a float dtype such as float32, or save random integers from "
                           "NumPy"}));
 
 INSTANTIATE_TEST_SUITE_P(

@@ -593,7 +593,8 @@ TEST(RangeSelect, RefusesWhatTheHardwareLacks) {
   EXPECT_EQ(errorsWith(+[](nisa::RangeSelect &args) {
               args.on_true_tile = nl::ndarray({4, 8}, nl::int32);
             }),
-            "[D-09] on_true_tile is int32, range_select takes float32, bfloat16 or float16 (cast "
+            "[D-09] on_true_tile is int32, range_select takes float32, bfloat16, float16, "
+            "float8_e4m3, float8_e5m2 or tfloat32 (cast "
             "it with tensor_copy)");
 }
 
@@ -765,8 +766,9 @@ TEST(SelectReduce, RefusesWhatTheHardwareLacks) {
               args.reduce_res = column(4, nl::int32);
             }),
             "[D-17] reduce_op of select_reduce cannot be minimum (allowed: maximum)\n"
-            "[D-09] a reduce_res tile must be float32, bfloat16 or float16, reduce_res is int32 "
-            "(cast it to float32, bfloat16 or float16 with tensor_copy)");
+            "[D-09] a reduce_res tile must be float32, bfloat16, float16, float8_e4m3, float8_e5m2 or "
+            "tfloat32, reduce_res is int32 (cast it to float32, bfloat16, float16, float8_e4m3, "
+            "float8_e5m2 or tfloat32 with tensor_copy)");
   EXPECT_EQ(errorsWith(+[](nisa::SelectReduce &args) {
               args.predicate = nl::ndarray({4, 8}, nl::uint8, nl::psum);
               args.on_true = nl::ndarray({4, 8}, nl::float32, nl::psum);

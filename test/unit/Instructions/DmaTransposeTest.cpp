@@ -147,10 +147,10 @@ TEST(DmaTranspose, MovesElementsOfTwoAndFourBytes) {
   EXPECT_EQ(transposeErrors({4, 3}, {3, 4}, {}, nisa::dge_mode::unknown, nl::float32), "");
   EXPECT_EQ(
       transposeErrors({4, 3}, {3, 4}, {}, nisa::dge_mode::unknown, nl::int8),
-      "[D-09] dst is int8, dma_transpose takes float32, bfloat16, float16, int32, int16, uint16 "
-      "or uint32 (cast it with tensor_copy)\n"
-      "[D-09] src is int8, dma_transpose takes float32, bfloat16, float16, int32, int16, uint16 "
-      "or uint32 (cast it with tensor_copy)");
+      "[D-09] dst is int8, dma_transpose takes float32, bfloat16, float16, int32, int16, uint16, "
+      "uint32 or tfloat32 (cast it with tensor_copy)\n"
+      "[D-09] src is int8, dma_transpose takes float32, bfloat16, float16, int32, int16, uint16, "
+      "uint32 or tfloat32 (cast it with tensor_copy)");
 }
 
 TEST(DmaTranspose, HardwareDescriptorsTakeFewShapes) {

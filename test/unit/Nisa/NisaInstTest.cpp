@@ -72,6 +72,8 @@ int64_t anyWord(const isa::FieldDesc &field, std::mt19937_64 &random) {
     return std::array<int64_t, 4>{INT32_MIN, INT32_MAX, -1, int32_t(random())}[random() % 4];
   case isa::FieldKind::U32:
     return std::array<int64_t, 3>{0, UINT32_MAX, uint32_t(random())}[random() % 3];
+  case isa::FieldKind::Register:
+    return int64_t(random() % isa::kNoRegister);
   case isa::FieldKind::F32:
     return isa::bitsOf(kReals[random() % std::size(kReals)]);
   case isa::FieldKind::F64: // any bits are a value: NaNs keep theirs

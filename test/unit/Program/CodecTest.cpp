@@ -148,7 +148,7 @@ TEST(Codec, PinsTheLayout) {
                  "0002000000000000"
                  "0000000000000000"
                  "0000000000000000");
-  EXPECT_EQ(recordBytes(isa::Opcode::NcMatmul), 24u + 8 + 3 * 96);
+  EXPECT_EQ(recordBytes(isa::Opcode::NcMatmul), 24u + 24 + 3 * 96);
   EXPECT_EQ(recordBytes(isa::Opcode::SemaphoreWait), 24u);
   EXPECT_EQ(recordBytes(isa::Opcode(0x7777)), 0u);
 }
@@ -244,8 +244,8 @@ TEST(Codec, RejectsWithAMessage) {
       {Opcode::TensorScalar, 25, 1, "'tensor_scalar': padding byte 25 is not zero"},
       {Opcode::TensorScalar, 40, 2, "'tensor_scalar': field 'reverse0' holds 2, a bool is 0 or 1"},
       {Opcode::TensorScalar, 63, 1, "'tensor_scalar': padding byte 57 is not zero"},
-      {Opcode::TensorScalar, 68, 9,
-       "'tensor_scalar': operand 'dst' has dtype number 9, which the table "
+      {Opcode::TensorScalar, 68, 99,
+       "'tensor_scalar': operand 'dst' has dtype number 99, which the table "
        "lacks"},
       {Opcode::TensorScalar, 69, 5,
        "'tensor_scalar': operand 'dst' has 5 free dims, an access holds at "

@@ -76,7 +76,7 @@ int64_t anyWord(const isa::FieldDesc &field, Rng &rng) {
   case isa::FieldKind::U32:
     return rng() % 2 ? pick({0, 1, UINT32_MAX}, rng) : uint32_t(rng());
   case isa::FieldKind::Register:
-    return int64_t(rng() % 2 ? isa::kNoRegister : rng() % isa::kNoRegister);
+    return int64_t(!field.required && rng() % 2 ? isa::kNoRegister : rng() % isa::kNoRegister);
   case isa::FieldKind::F32:
     return anyReal(rng, /*narrow=*/true);
   case isa::FieldKind::F64:

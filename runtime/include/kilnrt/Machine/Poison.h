@@ -20,8 +20,8 @@
 
 namespace kilnrt {
 
-/// What memory is filled with by default: NaN in every float dtype, an odd number in every integer
-/// dtype.
+/// What memory is filled with by default: NaN in every float dtype of 16 and 32 bits, and
+/// in every other byte as an 8-bit one; an odd number in every integer dtype.
 inline constexpr std::array<uint8_t, 2> kPoison = {0xDB, 0x7F};
 
 struct Poison {
