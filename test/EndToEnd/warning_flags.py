@@ -21,6 +21,7 @@ EXAMPLES = {
     "07_mamba.cpp": [["rand:200x300:float32:1", "rand:200x300:float32:2", "rand:200x16:float32:3",
                       "rand:16x300:float32:4", "rand:16x300:float32:5"]],
     "08_conv2d.cpp": [["randn:2x3x20x20:float32:1", "randn:8x3x3x3:float32:2", "rand:8:float32:3", "2"]],
+    "09_max_pool.cpp": [["randn:200x300:float32:1", "3"]],
     "10_whole_tensor.cpp": {
         "matmul": ["rand:300x129:bf16:1", "rand:129x513:bf16:2"],
         "matmul_bias_gelu": ["rand:300x129:bf16:1", "rand:129x513:bf16:2", "rand:1x513:bf16:3"],

@@ -1,6 +1,6 @@
 """The kernel catalogue: cases of published kernels and of ours, each within the tolerance its card states.
 
---card NAME runs one card, --nightly its cases from 1 to 30 GMAC instead of the smaller ones.
+--card NAME runs one card, --nightly its large cases (1 to 30 GMAC, or many elements) instead of the smaller ones.
 """
 
 import argparse
@@ -219,6 +219,83 @@ attention("T7.4", "fp32", 128, 1024, within(0, 1e-2))
 attention("T7.7", "fp32", 8, 640, within(0, 1e-2))
 
 
+# T8: windows that overlap. A maximum is exact.
+def max_pool(name, dtype, H, W, k, **options):
+    case(f"{name} {H}x{W} window {k} {dtype}", "09_max_pool:max_pool", dtype, normal((H, W)), references.max_pool,
+         exact_in(dtype), (k,), **options)
+
+
+max_pool("T8.1", "fp32", 448, 448, 3)
+max_pool("T8.2", "fp32", 4096, 4096, 3, is_large=True)
+for rows in (127, 128, 129, 130, 131):  # 130 rows give 128: one tile
+    max_pool("T8.4", "bf16", rows, 9, 3)
+max_pool("T8.5", "fp16", 150, 8, 8)
+max_pool("T8.5", "fp32", 33, 7000, 2)
+
+
+# T11: windows of different sizes. Two roundings of float32 and one to the dtype.
+def adaptive_pool(name, dtype, shape, rows, columns):
+    half_unit = {"fp32": 0, "fp16": 2.0**-11, "bf16": 2.0**-8}[dtype]
+    case(f"{name} {shape} to {rows}x{columns} {dtype}", "images:adaptive_average_pool", dtype, uniform(shape),
+         references.adaptive_average_pool, within(half_unit + 1.5e-6), (rows, columns))
+
+
+adaptive_pool("T11.1", "fp32", (1, 64, 56, 56), 7, 7)
+adaptive_pool("T11.2", "fp32", (2, 128, 28, 28), 7, 7)
+for dtype in ("fp16", "bf16"):
+    adaptive_pool("T11.3", dtype, (1, 256, 14, 14), 7, 7)
+adaptive_pool("T11.4", "fp32", (1, 512, 7, 7), 1, 1)
+adaptive_pool("T11.5", "fp32", (4, 64, 56, 56), 7, 7)
+adaptive_pool("T11.6", "fp32", (2, 128, 28, 28), 14, 14)
+adaptive_pool("T11.7", "fp32", (3, 43, 10, 13), 7, 5)  # windows that overlap, 129 images
+adaptive_pool("T11.7", "bf16", (1, 5, 3, 2), 5, 7)  # more outputs than inputs
+
+
+# T12: an image in another size, by DMA alone. Integers would hide a wrong pixel: all values differ.
+def resize(name, dtype, shape, rows, columns, **options):
+    case(f"{name} {shape} to {rows}x{columns} {dtype}", "images:nearest_resize", dtype, normal(shape),
+         references.nearest_resize, exact_in(dtype), (rows, columns), **options)
+
+
+resize("T12.1", "fp32", (10, 30, 20, 1280), 59, 38, is_large=True)
+for dtype in ("fp16", "bf16"):
+    resize("T12.2", dtype, (1, 30, 20, 1280), 59, 38)
+resize("T12.3", "fp32", (3, 5, 7, 33), 11, 20)
+resize("T12.3", "fp32", (2, 11, 20, 33), 5, 7)  # fewer pixels
+resize("T12.3", "int8", (2, 4, 4, 1), 4, 9)
+resize("T12.3", "bf16", (1, 1, 1, 3), 2, 1)
+
+
+# N12, N13: published seeds, one float32 function or step; the cards' 2e-5 would hide a wrong formula.
+for i, seed in enumerate((0, 21, 42, 63, 84)):
+    case(f"N12.2 seed {seed}", "pointwise:silu", "fp32", normal((512, 896)), references.silu, within_l2(2e-7))
+    case(f"N13.2 seed {seed}", "pointwise:adamw", "fp32",
+         lambda rng: [rng.standard_normal((1000, 512)) for _ in range(3)] + [rng.standard_normal((1000, 512))**2],
+         references.adamw, within_l2(3e-7), (1e-3, 0.9, 0.999, 1e-8, 0.01, 1 + 5 * i))
+case("N12.1", "pointwise:silu", "fp32", normal((4096, 7168)), references.silu, within_l2(2e-7), is_large=True)
+case("N12.3", "pointwise:silu", "fp32", normal((129, 4097)), references.silu, within_l2(2e-7))
+case("N13.1", "pointwise:adamw", "fp32",
+     lambda rng: [rng.standard_normal((10944, 2048)) for _ in range(3)] + [rng.standard_normal((10944, 2048))**2],
+     references.adamw, within_l2(3e-7), (1e-3, 0.9, 0.999, 1e-8, 0.01, 10), is_large=True)
+
+
+# A5: rotary embeddings of halves.
+def rope_halves(name, dtype, d, B, heads, S):
+    def make(rng):
+        angles = rng.uniform(0, 2 * np.pi, (d // 2, B, S))
+        return [rng.standard_normal((d, B, heads, S)), np.cos(angles), np.sin(angles)]
+
+    check = within(2.0**-8, 1e-3) if dtype == "bf16" else within_l2(1e-7)
+    case(f"{name} d {d} B {B} heads {heads} S {S} {dtype}", "pointwise:rope_halves", dtype, make, references.rope_halves,
+         check)
+
+
+rope_halves("A5.1", "fp32", 128, 1, 1, 4096)
+for sizes in ((64, 1, 1, 16), (128, 1, 8, 128), (128, 8, 8, 16), (64, 64, 1, 128)):
+    rope_halves("A5.2", "bf16", *sizes)
+rope_halves("A5.3", "fp32", 10, 2, 5, 1027)
+
+
 # W: whole tensors, cut by the compiler. Two roundings to the dtype at most, and float32 sums.
 def whole(name, kernel, make, reference, scalars=(), gmac=0.0):
     for dtype, bound in (("fp32", 2e-6), ("bf16", 3e-3), ("fp16", 4e-4)):
@@ -308,10 +385,10 @@ def main():
     parser.add_argument("--nightly", action="store_true")
     kiln = Kiln(parser)
     card, nightly = kiln.options.card, kiln.options.nightly
-    chosen = [c for c in CASES if c.name.startswith(card + ".") and (1 <= c.gmac <= 30 if nightly else c.gmac < 1)]
+    chosen = [c for c in CASES if c.name.startswith(card + ".") and c.is_large == nightly and c.gmac <= 30]
     bits = {}
     for c in chosen:
-        result = c.run(kiln).read_bytes()
+        result = c.run(kiln)
         # Several kernels of one case give one result.
         expect(bits.setdefault(c.name, result) == result, f"{c.name}: {c.kernel} gives other bits")
         if nightly or c.gmac < SMALL_GMAC:

@@ -19,6 +19,7 @@ EXAMPLES = [
     ("06_attention:attention_fwd_causal", ["20x190", "20x150", "150x20"], ["0.3"]),
     ("07_mamba:mamba_scan", ["130x600", "130x600", "130x3", "3x600", "3x600"], []),
     ("08_conv2d:conv2d_maxpool", ["2x130x9x11", "131x130x2x3", "131"], ["2"]),
+    ("09_max_pool:max_pool", ["150x7000"], ["3"]),
 ]
 WHOLE_TENSORS = [
     ("10_whole_tensor:matmul", ["130x300", "300x530"], []),

@@ -77,34 +77,41 @@ def errors_of(found, exact):
 class Case:
     """One kernel on one set of arguments.
 
-    make(rng) gives the tensors, unrounded; reference(*tensors in float64, *scalars) the exact result;
-    `check` judges. The seed follows from the name, so that a case keeps its values when others come.
+    make(rng) gives the tensors, unrounded; reference(*tensors in float64, *scalars) the exact result,
+    or a tuple of them; `check` judges each. The seed follows from the name, so that a case keeps its
+    values when others come. A case is large from 1 GMAC on, or when it says so (`is_large`).
     """
 
-    def __init__(self, name, kernel, dtype, make, reference, check, scalars=(), gmac=0.0):
+    def __init__(self, name, kernel, dtype, make, reference, check, scalars=(), gmac=0.0, is_large=False):
         self.name, self.kernel, self.dtype, self.make = name, kernel, dtype, make
         self.reference, self.check, self.scalars, self.gmac = reference, check, scalars, gmac
+        self.is_large = is_large or gmac >= 1
         self.seed = zlib.crc32(name.encode()) % 100000
 
     def run(self, kiln):
-        """Runs the kernel, prints the errors, fails the test when the bound is exceeded."""
+        """Runs the kernel, prints the errors, fails the test when a bound is exceeded; the bytes of the outputs."""
         tensors = [rounded(x, self.dtype) for x in self.make(np.random.default_rng(self.seed))]
         arguments = [save(kiln.scratch / f"in{i}.npy", x, self.dtype) for i, x in enumerate(tensors)]
         label = f"{self.name} {self.kernel} {self.dtype} seed {self.seed}"
         self.command = [kernel_path(kiln, self.kernel), *arguments, *map(str, self.scalars)]
-        kiln("run", *self.command, "-o", "out.npy")
-        result = np.load(kiln.scratch / "out.npy")
-        expect(result.dtype == (np.int8 if self.dtype == "int8" else np.float32), f"{label}: a result of {result.dtype}")
-        found = result.astype(np.float64)
         scalars = [np.float64(np.float32(s)) if isinstance(s, float) else s for s in self.scalars]
         exact = self.reference(*tensors, *scalars)
+        exact = exact if isinstance(exact, tuple) else (exact,)
+        outputs = [kiln.scratch / f"out{i}.npy" for i in range(len(exact))]
+        kiln("run", *self.command, *(part for path in outputs for part in ("-o", path)))
+        for i, path in enumerate(outputs):
+            self.judge(f"{label} output {i}" if len(exact) > 1 else label, np.load(path), exact[i])
+        return b"".join(path.read_bytes() for path in outputs)
+
+    def judge(self, label, result, exact):
+        expect(result.dtype == (np.int8 if self.dtype == "int8" else np.float32), f"{label}: a result of {result.dtype}")
+        found = result.astype(np.float64)
         expect(found.shape == exact.shape, f"{label}: shape {found.shape}, expected {exact.shape}")
         expect(np.isfinite(found).all(), f"{label}: values that are not finite")
         errors = errors_of(found, exact)
         print(f"{label}: max-abs {errors[0]:.3g} max-rel {errors[1]:.3g} L2-rel {errors[2]:.3g}", flush=True)
         problem = self.check(found, exact, errors)
         expect(problem is None, f"{label}: {problem}")
-        return kiln.scratch / "out.npy"
 
     def check_streams(self, kiln):
         """After `run`: proves the streams for all schedules, and runs them in every kind of schedule."""

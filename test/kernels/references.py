@@ -84,3 +84,37 @@ def average_pool(x, pool):
 
 def transpose_free(x, f1, f2):
     return x.reshape(len(x), f1, f2).transpose(0, 2, 1).reshape(len(x), f1 * f2)
+
+
+def max_pool(x, k):
+    return sliding_window_view(x, (k, k)).max(axis=(2, 3))
+
+
+def adaptive_average_pool(x, rows, columns):
+    """Every output the mean of its own window, as PyTorch defines the windows."""
+    N, C, H, W = x.shape
+    out = np.empty((N, C, rows, columns))
+    for i in range(rows):
+        for j in range(columns):
+            top, bottom = math.floor(i * H / rows), math.ceil((i + 1) * H / rows)
+            left, right = math.floor(j * W / columns), math.ceil((j + 1) * W / columns)
+            out[:, :, i, j] = x[:, :, top:bottom, left:right].mean(axis=(2, 3))
+    return out
+
+
+def nearest_resize(x, rows, columns):
+    H, W = x.shape[1:3]
+    return x[:, np.arange(rows) * H // rows][:, :, np.arange(columns) * W // columns]
+
+
+def adamw(p, g, m, v, rate, beta1, beta2, eps, decay, step):
+    m = beta1 * m + (1 - beta1) * g
+    v = beta2 * v + (1 - beta2) * g**2
+    step_size = rate / (1 - beta1**step)
+    return p * (1 - rate * decay) - step_size * m / (np.sqrt(v / (1 - beta2**step)) + eps), m, v
+
+
+def rope_halves(x, cos, sin):
+    half = len(x) // 2
+    cos, sin = cos[:, :, None], sin[:, :, None]
+    return np.concatenate([x[:half] * cos - x[half:] * sin, x[half:] * cos + x[:half] * sin])
