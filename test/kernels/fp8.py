@@ -98,6 +98,28 @@ def floats_narrow(name, fmt):
         expect(code == expected, f"{name}: {x!r} gives code {code:#x}, not {expected:#x}")
 
 
+def nearest_of(fmt, values):
+    """`Format.nearest` of many float32 at once: all ends of the intervals of rounding are exact in float64."""
+    numbers = np.array([float(fmt.value(code)) for code in range(fmt.infinity)])
+    numbers = np.append(numbers, 2 * numbers[-1] - numbers[-2])
+    middles = (numbers[:-1] + numbers[1:]) / 2
+    wide = np.abs(values.astype(np.float64))
+    code = np.searchsorted(middles, wide, "left")  # a tie goes down
+    tie = (code < len(middles)) & (middles[np.minimum(code, len(middles) - 1)] == wide)
+    code = np.where(tie & (code % 2 == 1), code + 1, code) | np.where(np.signbit(values), 128, 0)
+    return np.where(np.isnan(values), fmt.infinity | 1 << (fmt.mantissa_bits - 1), code)
+
+
+def all_halves_narrow(name, fmt):
+    """Every float16 and every bfloat16."""
+    bits = np.arange(65536, dtype=np.uint32)
+    halves, brains = bits.astype(np.uint16).view(np.float16).astype(np.float32), (bits << 16).view(np.float32)
+    for cast, values in (("f16", halves), ("bf16", brains)):
+        found = run(f"narrow_{name}", (values.reshape(128, 512), cast)).reshape(-1)
+        wrong = np.nonzero(found != nearest_of(fmt, values))[0]
+        expect(len(wrong) == 0, f"{name}: {len(wrong)} wrong of {cast}, the first with bits {wrong[:1]}")
+
+
 def tf32(x):
     """Float32 numbers rounded to 10 mantissa bits, by arithmetic in float64."""
     mantissa, exponent = np.frexp(x.astype(np.float64))
@@ -150,6 +172,7 @@ print("seed", SEED)
 for name, fmt in FORMATS.items():
     codes_widen(name, fmt)
     floats_narrow(name, fmt)
+    all_halves_narrow(name, fmt)
 tf32_rounds()
 tiles()
 double_row(1024, 128, 512, "e4m3", "e4m3", 1)

@@ -42,6 +42,13 @@ std::string flatShape(const Access &a) {
   return text("(", a.partitionCount, ", ", a.freeElements(), ")");
 }
 
+/// The same of an input of a matmul: "(64, 2, 512)" where it has two rows a partition.
+std::string inputShape(const InstView &view, unsigned operand) {
+  const Access &a = view.access(operand);
+  return isDoubleRow(view) ? text("(", a.partitionCount, ", 2, ", columnsOf(view, operand), ")")
+                           : flatShape(a);
+}
+
 } // namespace
 
 void matmulContraction(const InstView &view, std::string_view id, const RuleSink &sink) {
@@ -91,8 +98,8 @@ void matmulResultShape(const InstView &view, std::string_view id, const RuleSink
   report(sink, id, Dst,
          text(view.describe(Dst), " must be (stationary free, moving free) = (", m, ", ", n,
               "), got ", flatShape(dst)),
-         text(view.describe(Stationary), " is ", flatShape(stationary), " and ",
-              view.describe(Moving), " is ", flatShape(moving),
+         text(view.describe(Stationary), " is ", inputShape(view, Stationary), " and ",
+              view.describe(Moving), " is ", inputShape(view, Moving),
               swapped ? "; swap the two, or the dims of dst" : ""));
 }
 

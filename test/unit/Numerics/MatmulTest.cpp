@@ -100,9 +100,10 @@ struct Types {
 
 TEST(Matmul, EqualsItsDefinitionOnEveryTarget) {
   SCOPED_TRACE("seed " + std::to_string(kSeed));
-  const Types types[] = {{DType::BFloat16, DType::BFloat16},
-                         {DType::Float32, DType::Float32},
-                         {DType::Float16, DType::BFloat16}};
+  const Types types[] = {
+      {DType::BFloat16, DType::BFloat16},   {DType::Float32, DType::Float32},
+      {DType::Float16, DType::BFloat16},    {DType::Float8E4M3, DType::Float8E5M2},
+      {DType::Float8E5M2, DType::BFloat16}, {DType::Float16, DType::Float8E4M3}};
   const struct {
     size_t k, m, n;
   } shapes[] = {{1, 1, 1},   {2, 3, 33},  {31, 5, 16},   {32, 8, 32},
@@ -174,6 +175,11 @@ TEST(Matmul, OrdersSumsByOperandType) {
   EXPECT_EQ(sumOrder(DType::BFloat16, DType::Float16), SumOrder::Sequential);
   EXPECT_EQ(sumOrder(DType::Float16, DType::Float16), SumOrder::Sequential);
   EXPECT_EQ(sumOrder(DType::Float32, DType::Float32), SumOrder::Sequential);
+  EXPECT_EQ(sumOrder(DType::Float8E4M3, DType::Float8E5M2), SumOrder::Blocked);
+  EXPECT_EQ(sumOrder(DType::BFloat16, DType::Float8E5M2), SumOrder::Blocked);
+  EXPECT_EQ(sumOrder(DType::Float8E4M3, DType::Float16), SumOrder::Sequential);
+  EXPECT_EQ(sumOrder(DType::TFloat32, DType::TFloat32), SumOrder::Sequential);
+  EXPECT_EQ(sumOrder(DType::Float32, DType::TFloat32), SumOrder::Sequential);
 }
 
 /// The sum of k products of one row and one column.

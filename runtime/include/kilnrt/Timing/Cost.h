@@ -23,8 +23,9 @@ struct InstructionCost {
   const kiln::isa::CostDesc *term = nullptr; ///< the row's term, with its source and confidence
 };
 
-/// Cost of `opcode` on `engine` with `elements` per partition in its main input. Empty when the
-/// engine does not run the instruction.
+/// Cost of `opcode` on `engine` with `elements` per partition in its main input; of a matmul,
+/// moving columns, which with double_row are half the elements. Empty when the engine does not run
+/// the instruction.
 std::optional<InstructionCost> costOf(kiln::isa::Opcode opcode, kiln::isa::Engine engine,
                                       int64_t elements);
 
