@@ -76,6 +76,9 @@ def B075():
     save("a.npy", a)
     found = run(kernel("viewed"), "a.npy:float8_e4m3fn", "b.npy:float8_e4m3fn")
     expect_equal(np.isfinite(found).all(1).tolist(), [m != 7 for m in range(96)], "rows without the 256")
+    message = refused(kernel("whole"), "rand:64x96:float8_e4m3fn:1")
+    line = line_of("dtypes.cpp", "nl::exp(x)")
+    says(message, f"dtypes.cpp:{line}: error[D-05]: 'x' is float8_e4m3fn, which no engine of trn2 computes with")
     message = refused(kernel("single_moving_row"), "rand:64x2x96:float8_e4m3:1", "rand:64x160:float8_e4m3:2")
     says(message, "error[S-11]: perf_mode double_row takes two rows a partition as dim 1, moving is (64, 160)",
          "help: shape it (K, 2, columns)")

@@ -140,3 +140,36 @@ Tensor matmul_tf32(Tensor lhsT, Tensor rhs) {
   return y;
 }
 NL_KERNEL(matmul_tf32);
+
+/// Bytes read as one 8-bit dtype, cast by DMA to another dtype.
+Tensor dma_codes(Tensor codes, int from, int to) {
+  const nl::DType dtypes[] = {nl::float8_e4m3, nl::float8_e5m2, nl::float8_e4m3fn,
+                              nl::tfloat32,    nl::float16,     nl::float32};
+  Tensor y = nl::ndarray(codes.shape(), dtypes[to], nl::shared_hbm);
+  nisa::dma_copy(y, codes.view(dtypes[from]));
+  return y;
+}
+NL_KERNEL(dma_codes);
+
+/// Bytes transposed by the array as e4m3: 16-bit elements whose upper bytes are zero.
+Tensor transposed_codes(Tensor codes, Tensor identity) {
+  Tensor y = nl::ndarray({codes.dim(1), codes.dim(0)}, nl::uint16, nl::shared_hbm);
+  Tensor turned = nl::ndarray(y.shape(), nl::bfloat16, nl::psum);
+  nisa::nc_matmul({.dst = turned,
+                   .stationary = nl::load(codes).view(nl::float8_e4m3),
+                   .moving = nl::load(identity),
+                   .is_transpose = true});
+  Tensor t = nl::ndarray(y.shape(), nl::bfloat16);
+  nisa::tensor_copy(t, turned);
+  nl::store(y, t.view(nl::uint16));
+  return y;
+}
+NL_KERNEL(transposed_codes);
+
+/// Math on whole tensors: lhsT^T . rhs, and exp rounded to e5m2.
+Tensor whole_matmul(Tensor lhsT, Tensor rhs) {
+  return nl::matmul(lhsT, rhs, {.transpose_x = true, .dtype = nl::float32});
+}
+NL_KERNEL(whole_matmul);
+Tensor whole_exp(Tensor x) { return nl::cast(nl::exp(x), nl::float8_e5m2); }
+NL_KERNEL(whole_exp);

@@ -135,6 +135,64 @@ def tf32_rounds():
     close(run("matmul_tf32", a, b), tf32(a).T @ tf32(b), 1e-6, "tfloat32 matmul")
 
 
+# ---- casts by DMA, bits through the array, whole tensors
+
+
+def numbers_of(dtype):
+    """The numbers of an 8-bit dtype that are not negative, in the order of their codes, and what follows the last."""
+    if dtype != "e4m3fn":
+        return [float(FORMATS[dtype].value(code)) for code in range(FORMATS[dtype].infinity)], np.inf
+    return numbers_of("e4m3")[0] + [32.0 * m for m in range(8, 15)], np.nan
+
+
+def widened(dtype, codes):
+    numbers, beyond = numbers_of(dtype)
+    half = np.array(numbers + [beyond] + [np.nan] * (127 - len(numbers)))
+    return np.where(codes & 128, -half[codes & 127], half[codes & 127])
+
+
+def rounded(dtype, values):
+    """The number of an 8-bit dtype nearest to each float64, ties to the even code."""
+    numbers, beyond = numbers_of(dtype)
+    numbers = np.array(numbers + [2 * numbers[-1] - numbers[-2]])
+    middles, wide = (numbers[:-1] + numbers[1:]) / 2, np.abs(values)
+    code = np.searchsorted(middles, wide, "left")
+    code += (middles[np.minimum(code, len(middles) - 1)] == wide) & (code % 2 == 1)
+    found = np.where(code == len(numbers) - 1, beyond, numbers[code * (code < len(numbers))])
+    return np.where(np.isnan(values), np.nan, np.copysign(found, values))
+
+
+def dma_pairs():
+    codes = np.arange(256, dtype=np.uint8).reshape(4, 64)
+    for source, start in enumerate(("e4m3", "e5m2", "e4m3fn")):
+        for target, end in enumerate(("e4m3", "e5m2", "e4m3fn", "tf32", "f16", "f32")):
+            found = run("dma_codes", codes, source, target)
+            exact = widened(start, codes)  # which the wider dtypes have
+            expected = rounded(end, exact) if target < 3 else exact
+            expect(np.array_equal(found, expected, equal_nan=True), f"DMA from {start} to {end}")
+            zeros = expected == 0
+            expect((np.signbit(found) == np.signbit(expected))[zeros].all(), f"signs of zeros from {start} to {end}")
+
+
+def array_transposes():
+    codes = np.random.default_rng(SEED).integers(0, 256, (100, 64), np.uint8)
+    for cast in ("fp8e4m3", "bf16"):
+        found = run("transposed_codes", codes, (np.eye(100, dtype=np.float32), cast))
+        expect(found.dtype == np.uint16 and (found == codes.T).all(), f"bits through the array, identity {cast}")
+
+
+def whole_tensors():
+    rng = np.random.default_rng(SEED)
+    a, b = (rng.integers(-8, 9, shape).astype(np.float32) for shape in ((300, 70), (300, 610)))
+    exact = a.astype(np.float64).T @ b.astype(np.float64)
+    for left, right in (("fp8e4m3", "fp8e4m3"), ("fp8e5m2", "fp8e4m3"), ("fp8e5m2", "bf16"), ("f32", "fp8e4m3"),
+                        ("f16", "fp8e5m2"), ("tf32", "f32"), ("tf32", "tf32")):
+        found = run("whole_matmul", (a, left), (b, right))
+        expect((found == exact).all(), f"whole matmul of {left} and {right}")
+    found = run("whole_exp", (a, "fp8e4m3"))
+    expect((found == rounded("e5m2", np.exp(a.astype(np.float64)))).all(), "exp of e4m3 as e5m2")
+
+
 # ---- matmuls
 
 
@@ -174,6 +232,9 @@ for name, fmt in FORMATS.items():
     floats_narrow(name, fmt)
     all_halves_narrow(name, fmt)
 tf32_rounds()
+dma_pairs()
+array_transposes()
+whole_tensors()
 tiles()
 double_row(1024, 128, 512, "e4m3", "e4m3", 1)
 double_row(1024, 128, 512, "e4m3", "e5m2", 1)

@@ -116,10 +116,22 @@ struct Checker {
     return true;
   }
 
+  /// Values are computed, and no engine computes with e4m3fn. `what` has the dtype.
+  bool computes(DType dtype, const std::string &what) const {
+    if (dtype != DType::Float8E4M3FN)
+      return true;
+    return fail("D-05",
+                text(what, " is ", isa::name(dtype), ", which no engine of trn2 computes with"),
+                text("convert the data to ", isa::name(DType::Float8E4M3),
+                     " on the host, or copy a tile of it, viewed as that, to one of that dtype"));
+  }
+
   bool border() const {
     if (!verifyView(graph, node, complain))
       return false;
     const Buffer &buffer = graph.buffers[node.view.buffer];
+    if (!computes(buffer.dtype, text("'", buffer.name, "'")))
+      return false;
     if (node.op == Op::Load)
       return hasDType(buffer.dtype, text("'", buffer.name, "' is"));
     if (buffer.role == Buffer::Role::Input)
@@ -134,11 +146,11 @@ struct Checker {
   }
 
   bool run() const {
-    switch (node.op) {
-    case Op::Load:
-    case Op::Store:
-    case Op::Materialize:
+    if (node.op == Op::Load || node.isEffect())
       return border();
+    if (!computes(node.dtype, text("'", calledAs(node), "'")))
+      return false;
+    switch (node.op) {
     case Op::Iota:
       return hasDType(DType::Int32, "indices are");
     case Op::Binary:

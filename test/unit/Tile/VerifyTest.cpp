@@ -13,6 +13,16 @@ std::string complaint(std::string front, std::string_view last) {
 
 constexpr auto kPair = "%0 = splat number 1 : 4x6 float32\n%1 = splat number 1 : 3x6 float32\n";
 
+TEST(TileRules, D05NoValueIsE4m3fn) {
+  const std::string help = " is float8_e4m3fn, which no engine of trn2 computes with; convert the "
+                           "data to float8_e4m3 on the host, or copy a tile of it, viewed as that, "
+                           "to one of that dtype\n";
+  EXPECT_EQ(complaint(kPair, "%2 = cast %0 : 4x6 float8_e4m3fn"), "D-05: 'cast'" + help);
+  EXPECT_EQ(complaint(kPair, "%2 = unary exp %0 : 4x6 float8_e4m3fn"), "D-05: 'exp'" + help);
+  for (const char *dtype : {"float8_e4m3", "float8_e5m2", "tfloat32"})
+    EXPECT_EQ(complaint(kPair, std::string("%2 = cast %0 : 4x6 ") + dtype), "");
+}
+
 TEST(TileRules, T01ShapesBroadcast) {
   EXPECT_EQ(complaint(kPair, "%2 = binary add %0, %1 : 4x6 float32"),
             "T-01: 'add' of (4, 6) and (3, 6): these shapes do not broadcast, dim 0 is 4 and 3; "
