@@ -52,18 +52,39 @@ void setLowest(Access &access, int64_t offset) {
 
 } // namespace
 
-std::optional<std::string> brokenRule(const Instance &instance) {
+std::vector<Breach> brokenRules(const Instance &instance) {
   isa::InstView view{instance.inst, instance.inst.desc(), {}};
   for (unsigned i = 0; i < isa::kMaxOperands; ++i) {
     const InstanceTensor &t = instance.tensors[i];
     view.tensors[i] = {"", t.memory, t.dtype, t.shape, 0};
   }
-  std::optional<std::string> broken;
-  checkInstruction(view, [&](isa::Violation v) {
-    if (!broken)
-      broken = std::string(v.rule);
-  });
+  std::vector<Breach> broken;
+  checkInstruction(view,
+                   [&](isa::Violation v) { broken.push_back({std::string(v.rule), v.operand}); });
   return broken;
+}
+
+std::optional<std::string> brokenRule(const Instance &instance) {
+  std::vector<Breach> broken = brokenRules(instance);
+  if (broken.empty())
+    return std::nullopt;
+  return broken.front().rule;
+}
+
+void fitTensor(Instance &instance, unsigned operand, int64_t slack) {
+  Access &access = instance.inst.operands[operand];
+  InstanceTensor &tensor = instance.tensors[operand];
+  tensor.dtype = access.dtype;
+  access.rowStep = 0;
+  if (!isOnChip(tensor.memory)) {
+    access.partitionStart = 0;
+    isa::ElementRange row = elementRange(access);
+    access.rowStep = row.last - row.first + 1;
+  }
+  int64_t free = elementRange(access).last + 1 + slack;
+  tensor.shape = isOnChip(tensor.memory)
+                     ? std::vector<int64_t>{access.partitionStart + access.partitionCount, free}
+                     : std::vector<int64_t>{free};
 }
 
 InstanceWalk::InstanceWalk(const isa::InstDesc &desc, std::string_view example, uint64_t seed)
@@ -349,25 +370,10 @@ void InstanceWalk::drawField(Instance &instance, const isa::FieldDesc &field) {
 /// Each tensor is just large enough for its access, or a little larger.
 void InstanceWalk::fitTensors(Instance &instance) {
   for (unsigned i = 0; i < desc.operands.size(); ++i) {
-    Access &access = instance.inst.operands[i];
-    InstanceTensor &tensor = instance.tensors[i];
-    if (!access.present()) {
-      tensor = {};
-      continue;
-    }
-    tensor.dtype = access.dtype;
-    if (isOnChip(tensor.memory))
-      access.rowStep = 0;
-    else {
-      access.partitionStart = 0;
-      access.rowStep = 0;
-      isa::ElementRange row = elementRange(access);
-      access.rowStep = row.last - row.first + 1;
-    }
-    int64_t free = elementRange(access).last + 1 + int64_t(below(3));
-    tensor.shape = isOnChip(tensor.memory)
-                       ? std::vector<int64_t>{access.partitionStart + access.partitionCount, free}
-                       : std::vector<int64_t>{free};
+    if (instance.inst.operands[i].present())
+      fitTensor(instance, i, int64_t(below(3)));
+    else
+      instance.tensors[i] = {};
   }
 }
 

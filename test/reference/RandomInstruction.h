@@ -36,6 +36,18 @@ struct Instance {
 /// Id of the first rule `instance` breaks; nothing when it is legal.
 std::optional<std::string> brokenRule(const Instance &instance);
 
+/// A rule an instance breaks, and the operand at fault; -1 for the whole instruction.
+struct Breach {
+  std::string rule;
+  int operand;
+};
+/// Every rule `instance` breaks; none when it is legal.
+std::vector<Breach> brokenRules(const Instance &instance);
+
+/// Makes the tensor of a present operand just large enough for its access and `slack` elements
+/// more. In HBM the rows of the access come to lie one after another.
+void fitTensor(Instance &instance, unsigned operand, int64_t slack = 0);
+
 /// Draws legal instances of one row, all of them a function of the seed.
 class InstanceWalk {
 public:

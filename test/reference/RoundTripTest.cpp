@@ -5,14 +5,13 @@
 
 #include "RandomInstruction.h"
 #include "Samples.h"
+#include "TableExamples.h"
 
 #include "kilnrt/Asm.h"
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-#include <fstream>
-#include <map>
 #include <set>
 
 using namespace kiln;
@@ -25,24 +24,6 @@ constexpr uint64_t kSeed = 20250117;
 constexpr unsigned kInstances = 1000;
 /// Rows with operands have far more instances than these; fewer mean that the walk is stuck.
 constexpr size_t kDistinct = 500;
-
-/// The table's example of each row, without "nisa.".
-const std::map<std::string, std::string> &examples() {
-  static const std::map<std::string, std::string> all = [] {
-    std::map<std::string, std::string> read;
-    std::ifstream file(KILN_TABLE_EXAMPLES);
-    for (std::string line; std::getline(file, line);)
-      if (line.starts_with("nisa."))
-        read[line.substr(5, line.find(' ') - 5)] = line.substr(5);
-    return read;
-  }();
-  return all;
-}
-
-std::string exampleOf(const isa::InstDesc &desc) {
-  auto it = examples().find(std::string(desc.mnemonic));
-  return it == examples().end() ? std::string() : it->second;
-}
 
 std::string textOf(const Instance &instance) {
   std::array<std::string, isa::kMaxOperands> names;
