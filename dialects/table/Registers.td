@@ -16,7 +16,6 @@ defvar IntegerDtypes = [Int32, UInt8, Int8, Int16, UInt16, UInt32];
 
 class RegisterInst<int op, string m> : Inst<op, m, AnyEngine> {
   let isSequencer = 1;
-  let isInternal = 1; // until the language has registers
   let spec = m;
   let costs = [
     Cost<"sync", 0, 1, 81, 25, 0, "as an event semaphore", "choice">,

@@ -43,9 +43,9 @@ View test::wholeView(uint32_t buffer, const Shape &shape) {
 
 namespace {
 
-constexpr DType kDTypes[] = {DType::Float32, DType::BFloat16, DType::Float16,
-                             DType::Int32,   DType::UInt8,    DType::Int8,
-                             DType::Int16,   DType::UInt16,   DType::UInt32};
+constexpr DType kDTypes[] = {DType::Float32, DType::BFloat16,   DType::Float16,    DType::Int32,
+                             DType::UInt8,   DType::Int8,       DType::Int16,      DType::UInt16,
+                             DType::UInt32,  DType::Float8E4M3, DType::Float8E5M2, DType::TFloat32};
 
 class Generator {
 public:
@@ -98,9 +98,13 @@ private:
   }
   DType inputDType() {
     const int64_t roll = random.below(100);
-    return roll < 50 ? DType::Float32 : roll < 70 ? DType::BFloat16 : kDTypes[random.below(9)];
+    return roll < 50   ? DType::Float32
+           : roll < 70 ? DType::BFloat16
+                       : kDTypes[random.below(std::size(kDTypes))];
   }
-  DType resultDType() { return random.chance(80) ? DType::Float32 : kDTypes[random.below(9)]; }
+  DType resultDType() {
+    return random.chance(80) ? DType::Float32 : kDTypes[random.below(std::size(kDTypes))];
+  }
 
   //---- values
 

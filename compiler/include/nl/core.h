@@ -319,6 +319,51 @@ private:
   detail::Moves moves_;
 };
 
+//---- registers ----------------------------------------------------------===//
+
+/// A register of the device: an integer of 32 bits that exists only when the kernel runs. It bounds
+/// loops (nl::fori_loop), decides them (nl::while_loop, nl::if_), says where a view starts
+/// (Tensor::select, ApOptions::scalar_offset), and can be computed with: `+ - *` give a new register
+/// and wrap at 32 bits, nisa::register_alu does that and more. A copy of the handle is the same
+/// register; nisa::register_move copies the value.
+class Reg {
+public:
+  constexpr Reg() = default;
+  /// For libkiln.
+  constexpr Reg(uint32_t trace, uint32_t number) : trace_(trace), number_(number) {}
+  constexpr uint32_t trace() const { return trace_; }
+  constexpr uint32_t number() const { return number_; }
+
+  /// C-02: a register has no value while the kernel is traced.
+  template <class T>
+    requires std::is_same_v<T, bool>
+  explicit operator T() const {
+    static_assert(
+        detail::never<T>,
+        "[C-02] a register has no value while the kernel is traced (branch with nl::if_ or "
+        "nl::while_loop, bound nl::fori_loop with it, or choose with Tensor::select)");
+    return {};
+  }
+
+private:
+  uint32_t trace_ = 0; ///< number of the trace; 0: no register
+  uint32_t number_ = 0;
+};
+
+/// A register or a whole number, with the place it was written at.
+struct RegTerm {
+  template <detail::Integer T>
+  constexpr RegTerm(T v, SrcLoc place = SrcLoc::current())
+      : value(static_cast<int64_t>(v)), loc(place) {}
+  constexpr RegTerm(const Reg &r, SrcLoc place = SrcLoc::current())
+      : reg(r), isRegister(true), loc(place) {}
+
+  Reg reg;
+  int64_t value = 0;
+  bool isRegister = false;
+  SrcLoc loc;
+};
+
 //---- subscripts ---------------------------------------------------------===//
 
 /// `nl::_` takes a whole dim: Python's `:`.
@@ -429,6 +474,10 @@ struct View {
   int64_t shape[maxRank] = {};
   int64_t stride[maxRank] = {}; ///< on chip stride[0] is the elements of one partition
   Moves moves{};                ///< what `offset` gains in each iteration of loops
+  /// Where a register says: its number plus 1 (0: nowhere), the elements one index moves the view
+  /// by, and how many there are.
+  uint32_t index = 0;
+  int64_t indexStep = 0, indexExtent = 0;
 };
 } // namespace detail
 
@@ -445,6 +494,10 @@ struct ApOptions {
       {}; ///< first element, in elements of the pattern's dtype; 0 when absent
   std::optional<DType> dtype =
       {}; ///< reads the storage as this dtype; steps and counts are in its elements
+  /// A register whose value, times the elements right of `indirect_dim` in the tensor, is added to
+  /// the offset when the kernel runs.
+  std::optional<Reg> scalar_offset = {};
+  int indirect_dim = 0; ///< of the tensor; the values of the register are below its extent
 };
 
 //---- the tensor handle --------------------------------------------------===//
@@ -555,6 +608,9 @@ public:
                SrcLoc loc = SrcLoc::current()) const;
   /// Drops dim d: o' = o + index * T_d. On chip d is not 0. Checks V-01, V-06.
   Tensor select(int dim, detail::Position index, SrcLoc loc = SrcLoc::current()) const;
+  /// The same with an index known only when the kernel runs, 0 to S_d - 1. One a view. Checks B-14,
+  /// V-12; V-17 while it runs.
+  Tensor select(int dim, const Reg &index, SrcLoc loc = SrcLoc::current()) const;
   /// S'_k = S_order(k), T'_k = T_order(k); on chip order(0) = 0. Checks V-03, V-06.
   Tensor permute(const Shape &order, SrcLoc loc = SrcLoc::current()) const;
   /// Repeats dim d, of extent 1, `size` times: S'_d = size, T'_d = 0. On chip d is not 0. The

@@ -164,6 +164,57 @@ void record(const char *mnemonic, std::initializer_list<Argument> arguments, con
 
 } // namespace detail
 
+//---- registers ----------------------------------------------------------===//
+
+/// A new register with the value 0, a number, or the one element of an integer tensor.
+nl::Reg register_alloc(SrcLoc loc = SrcLoc::current());
+nl::Reg register_alloc(const nl::RegTerm &x);
+nl::Reg register_alloc(const Tensor &x, SrcLoc loc = SrcLoc::current());
+
+/// Operands of register_move.
+struct RegisterMove {
+  nl::Reg dst;
+  nl::RegTerm src; ///< a register or a number of 32 bits
+};
+/// dst = src. Checks C-02, C-03.
+void register_move(const RegisterMove &args, SrcLoc loc = SrcLoc::current());
+inline void register_move(const nl::Reg &dst, const nl::RegTerm &src,
+                          SrcLoc loc = SrcLoc::current()) {
+  register_move(RegisterMove{.dst = dst, .src = src}, loc);
+}
+
+/// Operands of register_load.
+struct RegisterLoad {
+  nl::Reg dst;
+  Tensor src; ///< HBM or SBUF, one element of an integer dtype
+};
+/// dst = the element, extended to 32 bits. Checks C-03, S-08.
+void register_load(const RegisterLoad &args, SrcLoc loc = SrcLoc::current());
+inline void register_load(const nl::Reg &dst, const Tensor &src, SrcLoc loc = SrcLoc::current()) {
+  register_load(RegisterLoad{.dst = dst, .src = src}, loc);
+}
+
+/// Operands of register_store.
+struct RegisterStore {
+  Tensor dst; ///< HBM or SBUF, one element of an integer dtype
+  nl::Reg src;
+};
+/// The element = the lowest bits of src. Checks S-08.
+void register_store(const RegisterStore &args, SrcLoc loc = SrcLoc::current());
+inline void register_store(const Tensor &dst, const nl::Reg &src, SrcLoc loc = SrcLoc::current()) {
+  register_store(RegisterStore{.dst = dst, .src = src}, loc);
+}
+
+/// Operands of register_alu.
+struct RegisterAlu {
+  nl::Reg dst;
+  nl::Reg src;      ///< left argument
+  nl::Op op;        ///< add, subtract, multiply, maximum, minimum, a comparison, a bit operator
+  nl::RegTerm src1; ///< right argument
+};
+/// dst = src op src1 in 32 bits: sums and products wrap, comparisons are signed. Checks C-03, D-08.
+void register_alu(const RegisterAlu &args, SrcLoc loc = SrcLoc::current());
+
 //---- Tensor Engine ------------------------------------------------------===//
 
 /// How the Tensor Engine takes its operands.

@@ -248,6 +248,122 @@ void affine_for(detail::Int n, Body &&body, SrcLoc loc = SrcLoc::current()) {
   }
 }
 
+/// Options of nl::fori_loop.
+struct ForOptions {
+  int64_t step = 1; ///< added to the counter after each iteration; at least 1
+};
+
+namespace detail {
+
+/// Begins a loop that registers decide, and ends it.
+class RegisterLoopScope {
+public:
+  RegisterLoopScope(const RegTerm &lower, const RegTerm &upper, int64_t step, SrcLoc loc);
+  RegisterLoopScope(const Reg &condition, bool isOnce, SrcLoc loc);
+  ~RegisterLoopScope();
+  RegisterLoopScope(const RegisterLoopScope &) = delete;
+  RegisterLoopScope &operator=(const RegisterLoopScope &) = delete;
+  /// The counter, or the condition.
+  const Reg &reg() const { return reg_; }
+
+private:
+  Reg reg_;
+  bool isOpen = false;
+};
+/// A register with the value of `init`, for a condition that the body changes.
+Reg conditionOf(const Reg &init, SrcLoc loc);
+void setCondition(const Reg &condition, const Reg &next, SrcLoc loc);
+
+} // namespace detail
+
+/// Runs `body(i)` on the device with a register i = lower, lower + step, ... below upper, which may
+/// be registers: perhaps never. The body is traced once. Like nl::affine_for, what is carried from
+/// iteration to iteration lies in tensors or registers declared before the loop. Checks C-02, C-03,
+/// C-05, C-06.
+///
+///   nl::Reg rows = nisa::register_alloc(count); // a (1, 1) int32 tensor
+///   nl::fori_loop(0, rows, [&](nl::Reg row) {
+///     nl::Tensor t = nl::load(x.ap({{F, 128}, {1, F}}, {.scalar_offset = row}));
+///     nl::store(y.ap({{F, 128}, {1, F}}, {.scalar_offset = row}), t);
+///   }, {.step = 128});
+template <class Body>
+void fori_loop(const RegTerm &lower, const RegTerm &upper, Body &&body,
+               const ForOptions &options = {}, SrcLoc loc = SrcLoc::current()) {
+  if constexpr (!std::is_invocable_v<Body &, Reg>) {
+    static_assert(detail::never<Body>,
+                  "the body of nl::fori_loop takes an nl::Reg (write [&](nl::Reg i) { ... })");
+  } else {
+    static_assert(std::is_void_v<std::invoke_result_t<Body &, Reg>>,
+                  "[C-04] the body of nl::fori_loop returns nothing (carry state in a tensor "
+                  "declared before the loop)");
+    detail::RegisterLoopScope scope(lower, upper, options.step, loc);
+    body(scope.reg());
+  }
+}
+
+/// Runs `body(r)` on the device as long as r, first `init`, is not 0; the body returns the register
+/// with its next value. Asked before each iteration: perhaps never. Checks C-02, C-05.
+template <class Body>
+void while_loop(const Reg &init, Body &&body, SrcLoc loc = SrcLoc::current()) {
+  if constexpr (!std::is_invocable_v<Body &, Reg>) {
+    static_assert(detail::never<Body>,
+                  "the body of nl::while_loop takes an nl::Reg (write [&](nl::Reg r) { ... })");
+  } else {
+    static_assert(std::is_same_v<std::invoke_result_t<Body &, Reg>, Reg>,
+                  "[C-04] the body of nl::while_loop returns the register with the next condition");
+    const Reg condition = detail::conditionOf(init, loc);
+    detail::RegisterLoopScope scope(condition, /*isOnce=*/false, loc);
+    detail::setCondition(condition, body(condition), loc);
+  }
+}
+
+/// Runs `body()` on the device once if `condition` is not 0, else not at all. Checks C-02, C-05.
+template <class Body>
+void if_(const Reg &condition, Body &&body, SrcLoc loc = SrcLoc::current()) {
+  if constexpr (!std::is_invocable_v<Body &>) {
+    static_assert(detail::never<Body>, "the body of nl::if_ takes nothing (write [&] { ... })");
+  } else {
+    static_assert(std::is_void_v<std::invoke_result_t<Body &>>,
+                  "[C-04] the body of nl::if_ returns nothing (carry state in a tensor declared "
+                  "before it)");
+    detail::RegisterLoopScope scope(condition, /*isOnce=*/true, loc);
+    body();
+  }
+}
+
+//---- arithmetic on registers --------------------------------------------===//
+
+namespace detail {
+Reg compute(const RegTerm &left, const char *op, const RegTerm &right);
+}
+#define NL_REG_OPERATOR(symbol, name)                                                              \
+  inline Reg operator symbol(const Reg &left, const RegTerm &right) {                              \
+    return detail::compute(RegTerm(left, right.loc), name, right);                                 \
+  }                                                                                                \
+  template <detail::Integer T>                                                                     \
+  Reg operator symbol(T left, const RegTerm &right) {                                              \
+    return detail::compute(RegTerm(left, right.loc), name, right);                                 \
+  }
+NL_REG_OPERATOR(+, "add")
+NL_REG_OPERATOR(-, "subtract")
+NL_REG_OPERATOR(*, "multiply")
+#undef NL_REG_OPERATOR
+// C-02: a comparison would have to be a bool of the host.
+#define NL_REG_COMPARISON(symbol)                                                                  \
+  template <class T>                                                                               \
+  bool operator symbol(const Reg &, const T &) {                                                   \
+    static_assert(detail::never<T>,                                                                \
+                  "[C-02] a register has no value while the kernel is traced (compare on the "     \
+                  "device: nisa::register_alu with nl::less, nl::equal, ... gives 1 or 0)");       \
+    return false;                                                                                  \
+  }
+NL_REG_COMPARISON(==)
+NL_REG_COMPARISON(<)
+NL_REG_COMPARISON(<=)
+NL_REG_COMPARISON(>)
+NL_REG_COMPARISON(>=)
+#undef NL_REG_COMPARISON
+
 //---- what a kernel assumes ----------------------------------------------===//
 
 namespace detail {

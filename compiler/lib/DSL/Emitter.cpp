@@ -64,6 +64,26 @@ void Emitter::function(unsigned index, const nl::Op &op, std::string_view field)
         "nl::exp, nl::relu, ...");
 }
 
+void Emitter::readRegister(unsigned index, std::string_view field, const nl::Reg &reg) {
+  if (!usable())
+    return;
+  if (auto number = state->registerOf(reg, text(field, " of ", functionOf(row.desc)), loc))
+    word(index, *number);
+  else
+    broken = true;
+}
+
+void Emitter::writeRegister(unsigned index, std::string_view field, const nl::Reg &reg) {
+  readRegister(index, field, reg);
+  if (!usable())
+    return;
+  if (auto loop = state->countedBy(uint16_t(reg.number())))
+    fault("C-03",
+          text(field, " of ", functionOf(row.desc), " is the counter of the nl::fori_loop of line ",
+               state->line(*loop), ", which is read-only"),
+          "use another register; to leave early, use nl::while_loop");
+}
+
 void Emitter::label(unsigned index, std::string_view label) {
   if (usable())
     word(index, state->numberOf(label));
@@ -117,7 +137,8 @@ bool Emitter::admit(unsigned index, const nl::Tensor &tensor) {
     fault("C-05",
           text(state->describe(view),
                record.name.empty() ? "" : text(" (line ", state->line(record.place), ")"),
-               " exists only inside the nl::affine_for of line ", state->line(record.loopPlace)),
+               " exists only inside the ", record.loopFunction, " of line ",
+               state->line(record.loopPlace)),
           "declare it before the loop");
     return false;
   }

@@ -48,6 +48,10 @@ public:
 
   /// Operand `index` of the row. An empty handle leaves an optional operand out.
   void operand(unsigned index, const nl::Tensor &tensor, FreeDims dims = FreeDims::Merge);
+  /// Stores the number of a register; `field` is what messages call it. A register that counts an
+  /// open loop is not written (C-03).
+  void readRegister(unsigned index, std::string_view field, const nl::Reg &reg);
+  void writeRegister(unsigned index, std::string_view field, const nl::Reg &reg);
   /// Stores the number of a text that the program keeps.
   void label(unsigned index, std::string_view label);
   /// Stores how many loops are open, in `loops`, and that each counts by one, from `step` on.

@@ -55,8 +55,7 @@ void TraceState::takeResult(const nl::Tensor &result, uint32_t resultNumber) {
   if (record->loopNumber != 0)
     return fault("C-05",
                  text("result ", resultNumber, " is ", describe(view),
-                      ", which exists only inside the nl::affine_for of line ",
-                      line(record->loopPlace)),
+                      ", which exists only inside the loop of line ", line(record->loopPlace)),
                  "declare it before the loop");
   if (record->buffer != nl::shared_hbm)
     return fault("K-01",
@@ -284,7 +283,7 @@ std::vector<int64_t> Trace::tripCounts(uint32_t index) const {
   std::vector<int64_t> counts;
   for (const Loop &loop : loops)
     if (loop.begin <= index && index < loop.end)
-      counts.push_back(loop.tripCount);
+      counts.push_back(loop.control.tripCount);
   return counts;
 }
 

@@ -66,6 +66,12 @@ isa::Access common(const nl::detail::View &view, uint32_t tensor) {
   access.offset = view.offset;
   static_assert(isa::kMaxLoopDepth == nl::detail::maxLoopDepth);
   std::copy(std::begin(view.moves.step), std::end(view.moves.step), access.loopStep.begin());
+  if (view.index != 0) {
+    access.indexing = isa::Indexing::Scalar;
+    access.indexRegister = uint16_t(view.index - 1);
+    access.indexStep = view.indexStep;
+    access.indexExtent = view.indexExtent;
+  }
   return access;
 }
 

@@ -36,7 +36,7 @@ bool sameTensor(const Tensor &a, const Tensor &b) {
 }
 
 bool sameLoop(const Loop &a, const Loop &b) {
-  return a.begin == b.begin && a.end == b.end && a.tripCount == b.tripCount;
+  return a.begin == b.begin && a.end == b.end && a.control == b.control;
 }
 
 bool sameHint(const tile::Hint &a, const tile::Hint &b) {
@@ -92,7 +92,7 @@ std::optional<Diagnostic> compareTraces(const Trace &a, const Trace &b) {
   for (size_t i = 0; i < std::max(a.loops.size(), b.loops.size()); ++i)
     if (i >= a.loops.size() || i >= b.loops.size() || !sameLoop(a.loops[i], b.loops[i])) {
       const Trace &owner = i < a.loops.size() ? a : b;
-      return difference(a, "another nl::affine_for here", owner.chain(owner.loops[i].location));
+      return difference(a, "another loop here", owner.chain(owner.loops[i].location));
     }
   const size_t nodes = std::max(a.graph.nodes.size(), b.graph.nodes.size());
   for (size_t i = 0; i < nodes; ++i)

@@ -137,6 +137,7 @@ nl::Tensor TraceState::declare(TensorRecord record) {
     record.loop = open.back().loop;
     record.loopNumber = open.back().number;
     record.loopPlace = open.back().place;
+    record.loopFunction = open.back().function;
   }
   auto index = static_cast<uint32_t>(tensors.size());
   if (!record.name.empty())
@@ -155,33 +156,87 @@ nl::detail::Moves TraceState::beginLoop(int64_t tripCount, const nl::SrcLoc &loc
             tripCount < 0 ? "skip the loop when there is nothing to do"
                           : "put a loop inside a loop, or let one iteration do more"},
            loc);
+  checkLoopDepth("nl::affine_for", loc);
+  if (tripCount <= 0)
+    ++skipping;
+  isa::LoopControl control;
+  control.tripCount = tripCount;
+  openLoop(control, "nl::affine_for", place);
+  nl::detail::Moves moves;
+  moves.step[open.size() - 1] = 1;
+  moves.loop[open.size() - 1] = open.back().number;
+  return moves;
+}
+
+void TraceState::openLoop(const isa::LoopControl &control, std::string_view function, Place place) {
+  OpenLoop loop;
+  loop.number = ++lastLoop;
+  loop.tripCount = std::max<int64_t>(control.tripCount, 1);
+  loop.function = function;
+  loop.loop = static_cast<uint32_t>(loops.size());
+  loop.place = place;
+  loop.before = chains;
+  loops.push_back({static_cast<uint32_t>(instructions.size()), 0, control,
+                   open.empty() ? kNone : open.back().loop, place});
+  open.push_back(loop);
+}
+
+void TraceState::checkLoopDepth(std::string_view function, const nl::SrcLoc &loc) {
   if (open.size() == nl::detail::maxLoopDepth)
     fatal({"C-06",
-           text("this nl::affine_for stands inside ", open.size(), " others, at most ",
+           text("this ", function, " stands inside ", open.size(), " others, at most ",
                 nl::detail::maxLoopDepth, " stand inside one another"),
            "write the iterations of one of them out with a C++ for"},
           loc);
-  if (tripCount <= 0)
-    ++skipping;
-  OpenLoop loop{++lastLoop, std::max<int64_t>(tripCount, 1), static_cast<uint32_t>(loops.size()),
-                place, chains};
-  loops.push_back({static_cast<uint32_t>(instructions.size()), 0, tripCount,
-                   open.empty() ? kNone : open.back().loop, place});
-  nl::detail::Moves moves;
-  moves.step[open.size()] = 1;
-  moves.loop[open.size()] = loop.number;
-  open.push_back(loop);
-  return moves;
+}
+
+void TraceState::beginLoop(const isa::LoopControl &control, std::string_view function,
+                           const nl::SrcLoc &loc) {
+  Place place = capture(loc);
+  countStatement();
+  checkLoopDepth(function, loc);
+  openLoop(control, function, place);
+}
+
+//---- registers ----------------------------------------------------------===//
+
+nl::Reg TraceState::newRegister(const nl::SrcLoc &loc) {
+  if (registers == isa::kNoRegister)
+    fatal({"C-14", text("a kernel has at most ", registers, " registers"),
+           "reuse registers: nisa::register_move gives one a new value"},
+          loc);
+  return {number, registers++};
+}
+
+std::optional<uint16_t> TraceState::registerOf(const nl::Reg &reg, std::string_view what,
+                                               const nl::SrcLoc &loc) {
+  if (reg.trace() == number)
+    return uint16_t(reg.number());
+  report({"K-08",
+          reg.trace() == 0 ? text(what, " is an empty handle: it names no register")
+                           : text(what, " is a register of another trace"),
+          reg.trace() == 0 ? "assign it the result of nisa::register_alloc first"
+                           : "make registers inside the kernel function"},
+         loc);
+  return std::nullopt;
+}
+
+std::optional<Place> TraceState::countedBy(uint16_t reg) const {
+  for (const OpenLoop &loop : open)
+    if (const isa::LoopControl &control = loops[loop.loop].control;
+        control.kind == isa::LoopKind::Range && control.reg == reg)
+      return loop.place;
+  return std::nullopt;
 }
 
 void TraceState::endLoop() {
   const uint32_t index = open.back().loop;
-  if (loops[index].tripCount <= 0)
+  if (loops[index].control.tripCount <= 0)
     chains = open.back().before;
   open.pop_back();
   Loop &loop = loops[index];
   loop.end = static_cast<uint32_t>(instructions.size());
-  const bool isSkipped = loop.tripCount <= 0;
+  const bool isSkipped = loop.control.tripCount <= 0;
   skipping -= isSkipped;
   if (!isSkipped && loop.begin != loop.end)
     return;

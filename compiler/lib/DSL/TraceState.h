@@ -48,6 +48,7 @@ struct TensorRecord {
   uint32_t loop = kNone;   ///< the loop it was declared in, index into TraceState::loops
   uint32_t loopNumber = 0; ///< OpenLoop::number of that loop; 0: in none
   Place loopPlace = 0;     ///< of that loop
+  std::string_view loopFunction = "nl::affine_for"; ///< what the author called for it
 
   bool onChip() const { return nl::is_on_chip(buffer); }
 };
@@ -108,9 +109,10 @@ private:
 
 /// A loop whose body is being traced.
 struct OpenLoop {
-  uint32_t number = 0;   ///< what indices call it; never 0
-  int64_t tripCount = 1; ///< at least 1, for the checks of the body
-  uint32_t loop = kNone; ///< index into TraceState::loops
+  uint32_t number = 0;                          ///< what indices call it; never 0
+  int64_t tripCount = 1;                        ///< at least 1, for the checks of the body
+  std::string_view function = "nl::affine_for"; ///< what the author called
+  uint32_t loop = kNone;                        ///< index into TraceState::loops
   Place place = 0;
   isa::AccumulatorChains before; ///< as the loop began
 };
@@ -162,6 +164,15 @@ public:
   /// Begins and ends an nl::affine_for. A loop of no iterations is traced for its checks and leaves
   /// nothing behind.
   nl::detail::Moves beginLoop(int64_t tripCount, const nl::SrcLoc &loc);
+  /// Begins a loop that registers decide.
+  void beginLoop(const isa::LoopControl &control, std::string_view function, const nl::SrcLoc &loc);
+  /// A new register; kNoRegister plus a report when there are too many to number.
+  nl::Reg newRegister(const nl::SrcLoc &loc);
+  /// The number of `reg`, which `what` names in messages; nothing after a report (K-08).
+  std::optional<uint16_t> registerOf(const nl::Reg &reg, std::string_view what,
+                                     const nl::SrcLoc &loc);
+  /// Whether an open loop counts with register `number`: the line of that loop.
+  std::optional<Place> countedBy(uint16_t number) const;
   void endLoop();
   /// Whether all loops that `moves` names are open; what is wrong with them otherwise.
   bool areOpen(const nl::detail::Moves &moves) const;
@@ -194,6 +205,7 @@ public:
   std::vector<Loop> loops;    ///< locations hold Places until finish
   std::vector<OpenLoop> open; ///< outermost first
   uint32_t skipping = 0;      ///< open loops of no iterations
+  uint32_t registers = 0;     ///< made so far
   std::vector<LoopRecord> claimedLoops;
   std::vector<Place> emptyLoops; ///< loops over ranges without an element, where C-12 may come from
   size_t statements = 0;         ///< instructions and tensors so far, wrong ones too
@@ -210,6 +222,9 @@ private:
   /// The nodes that matter, in the order of the finished trace, which does not depend on the order
   /// they were made in. Operands are numbered anew, views and locations are not.
   std::vector<tile::Node> orderedNodes() const;
+
+  void openLoop(const isa::LoopControl &control, std::string_view function, Place place);
+  void checkLoopDepth(std::string_view function, const nl::SrcLoc &loc);
 
   uint32_t lastLoop = 0;
   TraceState *outer; ///< the trace this one interrupts; normally null

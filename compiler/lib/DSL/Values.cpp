@@ -71,7 +71,7 @@ TraceState *admitCall(std::string_view function, const nl::SrcLoc &loc) {
     return state;
   state->report(
       {"T-08",
-       text(function, " is called inside the nl::affine_for of line ",
+       text(function, " is called inside the ", state->open.back().function, " of line ",
             state->line(state->open.back().place), ", where whole tensors cannot be computed"),
        "compute the value before the loop, write the iterations out with a C++ for, or use "
        "nisa:: functions on tiles"},
@@ -166,10 +166,15 @@ bool ValueCall::admit(const nl::detail::View &view, std::string_view role) {
   if (nl::is_value(view.buffer))
     return true;
   const TensorRecord &record = state->tensors[view.tensor];
+  if (view.index != 0)
+    return refuse("T-08",
+                  text(role, " of ", function, " is a view of ", state->describe(view),
+                       " whose place a register says"),
+                  "copy it to a tile with nisa::dma_copy or nisa::tensor_copy first");
   if (record.loopNumber != 0)
     return refuse("C-05",
-                  text(state->describe(view), " exists only inside the nl::affine_for of line ",
-                       state->line(record.loopPlace)),
+                  text(state->describe(view), " exists only inside the ", record.loopFunction,
+                       " of line ", state->line(record.loopPlace)),
                   "declare it before the loop");
   if (view.moves.any())
     return refuse("C-05",
@@ -399,8 +404,8 @@ nl::Tensor TraceState::materialize(const nl::Tensor &value, std::string_view rol
     return nl::Tensor(identityView(values.records[id].buffer));
   if (!open.empty()) {
     report({"T-08",
-            text(role, ", ", describe(value.raw()), ", is read inside the nl::affine_for of line ",
-                 line(open.back().place), ", where whole tensors cannot be computed"),
+            text(role, ", ", describe(value.raw()), ", is read inside the ", open.back().function,
+                 " of line ", line(open.back().place), ", where whole tensors cannot be computed"),
             "nl::store it to an nl::ndarray tile before the loop"},
            loc);
     return nl::Tensor(poison);

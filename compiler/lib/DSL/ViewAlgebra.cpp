@@ -288,6 +288,35 @@ void ViewAlgebra::select(int dim, const nl::detail::Position &index) {
     removeDim(*d);
 }
 
+void ViewAlgebra::indexBy(const nl::Reg &index, int64_t step, int64_t extent,
+                          std::string_view what) {
+  if (index.trace() != view.trace)
+    return fault("K-08",
+                 text("the index of ", what, " of ", name(),
+                      index.trace() == 0 ? " is an empty handle: it names no register"
+                                         : " is a register of another trace"),
+                 "make it with nisa::register_alloc inside the kernel");
+  if (view.index != 0)
+    return fault("V-12", text(name(), " already lies where a register says"),
+                 "a view has one index known at run time; add the registers up, or copy first");
+  view.index = index.number() + 1;
+  view.indexStep = step;
+  view.indexExtent = extent;
+}
+
+void ViewAlgebra::select(int dim, const nl::Reg &index) {
+  const std::optional<unsigned> d = resolveDim(dim, view.rank);
+  if (!d)
+    return;
+  if (onChip() && *d == 0)
+    return fault("B-14", text("an index known at run time cannot choose a partition of ", name()),
+                 "index a free dim, or keep the data in HBM");
+  indexBy(index, view.stride[*d], view.shape[*d], text("dim ", *d));
+  view.shape[*d] = 1;
+  if (view.rank > (onChip() ? 2u : 1u))
+    removeDim(*d);
+}
+
 //---- order and repetition -----------------------------------------------===//
 
 // S'_k = S_order(k), T'_k = T_order(k).
@@ -563,6 +592,13 @@ void ViewAlgebra::viewAs(nl::DType dtype) {
   view.dtype = dtype;
   if (from == to)
     return;
+  if (view.indexStep * from % to != 0)
+    return fault("D-15",
+                 text("the index of ", name(), " steps by ", view.indexStep * from,
+                      " bytes, which are no whole number of ", target),
+                 "view the tensor before the index is applied");
+  if (to > from)
+    view.indexStep = view.indexStep * from / to;
   if (view.shape[last] != 1 && view.stride[last] != 1)
     return fault("D-15",
                  text("view(", target, ") needs a contiguous last dim, dim ", last, " of ", name(),
@@ -573,6 +609,7 @@ void ViewAlgebra::viewAs(nl::DType dtype) {
     view.offset *= r;
     for (int64_t &step : view.moves.step)
       step = multiply(step, r);
+    view.indexStep = multiply(view.indexStep, r);
     for (unsigned i = 0; i < view.rank; ++i)
       view.stride[i] = multiply(view.stride[i], r);
     view.shape[last] = multiply(view.shape[last], r);
@@ -604,6 +641,26 @@ void ViewAlgebra::viewAs(nl::DType dtype) {
     view.stride[i] /= r;
   view.shape[last] /= r;
   view.stride[last] = 1;
+}
+
+/// The step of a run-time offset is that of the tensor, whatever the pattern's.
+void ViewAlgebra::indexStorage(const View &storage, const nl::ApOptions &options, int64_t from,
+                               int64_t to) {
+  const int64_t d = options.indirect_dim;
+  if (d < 0 || d >= storage.rank)
+    return fault(
+        "V-01",
+        text("indirect_dim ", d, " is outside the ", unsigned(storage.rank), " dims of ", name()),
+        "name a dim of the tensor, counted from 0");
+  if (onChip() && d == 0)
+    return fault("B-14", text("an index known at run time cannot choose a partition of ", name()),
+                 "set indirect_dim to a free dim, or keep the data in HBM");
+  if (storage.stride[d] * from % to != 0)
+    return fault("D-15",
+                 text("an index of dim ", d, " of ", name(), " steps by ", storage.stride[d] * from,
+                      " bytes, which are no whole number of elements of ", to),
+                 "use a dtype whose size divides the step");
+  indexBy(*options.scalar_offset, storage.stride[d] * from / to, storage.shape[d], text("dim ", d));
 }
 
 void ViewAlgebra::accessPattern(const View &storage, const nl::Pattern &pattern,
@@ -653,6 +710,8 @@ void ViewAlgebra::accessPattern(const View &storage, const nl::Pattern &pattern,
   held = held * from / to;
   view = result;
   view.offset = options.offset.value_or(0);
+  if (options.scalar_offset)
+    indexStorage(storage, options, from, to);
   if (!onChip()) {
     if (low < 0 || high >= held)
       fault("V-11",

@@ -89,6 +89,13 @@ Tensor Tensor::select(int dim, detail::Position index, SrcLoc loc) const {
                [&](ViewAlgebra &a) { a.select(dim, index); });
 }
 
+Tensor Tensor::select(int dim, const Reg &index, SrcLoc loc) const {
+  if (std::optional<Tensor> poison = refuseBytes(*this, "select by a register", loc))
+    return *poison;
+  return apply(*this, "select", loc, ViewKind::Select,
+               [&](ViewAlgebra &a) { a.select(dim, index); });
+}
+
 Tensor Tensor::permute(const Shape &order, SrcLoc loc) const {
   if (is_value(view_.buffer) && !view_.poison && order.size() == view_.rank)
     return transpose(*this, order, loc);

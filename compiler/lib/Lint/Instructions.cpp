@@ -44,9 +44,10 @@ void onChipTransfer(Findings &findings, const Candidate &c) {
   });
 }
 
-/// V-14: every access is static so far.
+/// V-14.
 void skipOfNothing(Findings &findings, const Candidate &c) {
-  if (isa::OobMode(c.inst.word("oob_mode")) != isa::OobMode::Skip)
+  if (isa::OobMode(c.inst.word("oob_mode")) != isa::OobMode::Skip ||
+      std::ranges::any_of(c.inst.operands, &Access::isIndexed))
     return;
   findings.add("V-14", c.location, [&] {
     return Finding{"oob_mode::skip affects indices known only at run time; this access is static "

@@ -108,7 +108,32 @@ std::vector<Diagnostic> Findings::finish() {
   return out;
 }
 
-std::vector<Diagnostic> lint(const trace::Trace &trace, const WarningOptions &warnings) {
+/// `trace` with every access that the run places as one of everything it may touch; it stays marked
+/// as indexed. Nothing where there is none.
+static std::optional<trace::Trace> withHulls(const trace::Trace &trace) {
+  std::optional<trace::Trace> copy;
+  for (size_t i = 0; i < trace.instructions.size(); ++i)
+    for (unsigned k = 0; k < isa::kMaxOperands; ++k) {
+      const isa::Access &access = trace.instructions[i].inst.operands[k];
+      if (!access.present() || !access.isIndexed())
+        continue;
+      if (!copy)
+        copy = trace;
+      const trace::Tensor &tensor = trace.tensors[access.tensor];
+      const bool isOnChip = tensor.memory != isa::Memory::Hbm;
+      int64_t elements = 1;
+      for (size_t d = isOnChip ? 1 : 0; d < tensor.shape.size(); ++d)
+        elements *= tensor.shape[d];
+      isa::Access &hull = copy->instructions[i].inst.operands[k];
+      hull = isa::hullOf(access, isOnChip, tensor.dtype, elements);
+      hull.indexing = access.indexing;
+    }
+  return copy;
+}
+
+std::vector<Diagnostic> lint(const trace::Trace &given, const WarningOptions &warnings) {
+  const std::optional<trace::Trace> hulls = withHulls(given);
+  const trace::Trace &trace = hulls ? *hulls : given;
   Findings findings(trace, warnings);
   lintWrites(findings);
   lintTensors(findings);

@@ -72,6 +72,8 @@ const std::vector<Step> &steps() {
        }},
       // Before the transposes, whose form depends on the engine.
       {Level::Placed, "kiln-resolve-engines", [](Options) { return createResolveEnginesPass(); }},
+      // Once it is known which engines there are, and before tensors are placed by their uses.
+      {Level::Placed, "kiln-registers", [](Options) { return createRegistersPass(); }},
       // Before placement: it declares the identity, which needs an address.
       {Level::Placed, "kiln-legalize-transpose",
        [](Options) { return createLegalizeTransposePass(); }},

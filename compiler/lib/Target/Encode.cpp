@@ -161,16 +161,27 @@ private:
   void addEdges(nisa::ForOp loop, isa::Opcode opcode) {
     for (isa::Engine engine : analysis::kEngines)
       if (bytes.contains(unsigned(engine)))
-        addEdge(opcode, engine, loop, loop.getIterations(), nextOrder++);
+        addEdge(opcode, engine, loop, nisa::controlOf(loop), nextOrder++);
   }
 
-  void addEdge(isa::Opcode opcode, isa::Engine engine, Operation *loop, int64_t tripCount,
-               uint32_t order) {
+  static void setControl(isa::Instruction &begin, const isa::LoopControl &control) {
+    begin.setWord("kind", int64_t(control.kind));
+    begin.setWord("trip_count", control.tripCount);
+    begin.setWord("first", control.first);
+    begin.setWord("first_register", control.firstRegister);
+    begin.setWord("last", control.last);
+    begin.setWord("last_register", control.lastRegister);
+    begin.setWord("step", control.step);
+    begin.setWord("reg", control.reg);
+  }
+
+  void addEdge(isa::Opcode opcode, isa::Engine engine, Operation *loop,
+               const isa::LoopControl &control, uint32_t order) {
     Record record;
     record.inst = isa::makeInstruction(opcode);
     record.inst.engine = engine;
     if (opcode == isa::Opcode::LoopBegin)
-      record.inst.setWord("trip_count", tripCount);
+      setControl(record.inst, control);
     record.order = order;
     record.location = location(loop->getLoc());
     append(record);
@@ -186,9 +197,11 @@ private:
       if (auto wait = dyn_cast<stream::WaitOp>(op)) {
         addWait(engine, wait);
       } else if (auto loop = dyn_cast<stream::LoopOp>(op)) {
-        addEdge(isa::Opcode::LoopBegin, engine, loop, loop.getIterations(), loop.getFirst());
+        const isa::LoopControl control =
+            nisa::controlOf(loop.getIterations(), loop.getControlAttr());
+        addEdge(isa::Opcode::LoopBegin, engine, loop, control, loop.getFirst());
         addQueue(engine, loop.getBody().front());
-        addEdge(isa::Opcode::LoopEnd, engine, loop, loop.getIterations(), loop.getLast());
+        addEdge(isa::Opcode::LoopEnd, engine, loop, control, loop.getLast());
       } else {
         addInstruction(cast<nisa::InstOpInterface>(op));
       }

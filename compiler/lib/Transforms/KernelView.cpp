@@ -94,9 +94,16 @@ private:
 
   void addInstruction(nisa::InstOpInterface inst) {
     uint32_t location = locations.number(inst->getLoc());
-    view.data.instructions.push_back(
-        {nisa::toInstruction(inst, [&](Value buffer) { return numbers.lookup(buffer); }),
-         location});
+    isa::Instruction data =
+        nisa::toInstruction(inst, [&](Value buffer) { return numbers.lookup(buffer); });
+    // Analyses take an access that the run places for everything it may touch.
+    for (isa::Access &access : data.operands)
+      if (access.isIndexed()) {
+        const analysis::KernelTensor &tensor = view.data.tensors[access.tensor];
+        access = isa::hullOf(access, tensor.isOnChip(), tensor.dtype,
+                             tensor.bytes() / isa::bytesOf(tensor.dtype));
+      }
+    view.data.instructions.push_back({std::move(data), location});
     view.instructions.push_back(inst);
   }
 

@@ -24,6 +24,20 @@ ElementRange elementRange(const Access &a) {
   return r;
 }
 
+Access hullOf(const Access &access, bool isOnChip, DType dtype, int64_t freeElements) {
+  Access hull;
+  hull.tensor = access.tensor;
+  hull.dtype = dtype;
+  if (isOnChip) {
+    hull.partitionStart = access.partitionStart;
+    hull.partitionCount = access.partitionCount;
+  }
+  hull.rank = 1;
+  hull.step[0] = 1;
+  hull.num[0] = freeElements;
+  return hull;
+}
+
 const FieldDesc *InstDesc::field(std::string_view name) const {
   auto it = std::ranges::find(fields, name, &FieldDesc::name);
   return it == fields.end() ? nullptr : &*it;

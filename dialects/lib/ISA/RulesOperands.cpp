@@ -254,11 +254,36 @@ void checkRepeats(const Operand &op) {
                   "): several values would land in one place"),
              "write to a tile of its own, and broadcast where it is read");
   };
-  if (!op.onChip() && a.rowStep == 0 && a.partitionCount > 1)
+  if (!op.onChip() && a.rowStep == 0 && a.partitionCount > 1 && a.indexing != Indexing::Vector)
     fault(0);
   for (unsigned i = 0; i < a.rank; ++i)
     if (a.step[i] == 0 && a.num[i] > 1)
       fault(i + 1);
+}
+
+//---- indices
+//-------------------------------------------------------------------------------------//
+
+/// How the run moves the access; where it lies without an index, the bounds look at.
+void checkIndexing(const Operand &op) {
+  const Access &a = op.access;
+  if (!a.isIndexed())
+    return;
+  if (a.indexStep < 0 || a.indexExtent < 1)
+    op.fault(kMalformed, text(op.name(), " is indexed in steps of ", a.indexStep, " below ",
+                              a.indexExtent, ": steps are at least 0, the extent at least 1"));
+  if (a.indexing == Indexing::Scalar) {
+    // Which bank a matmul writes, and which of its cells, has to be known.
+    if (op.desc.isOutput && op.view.desc.runsOn(Engine::Tensor) && !op.view.desc.isSequencer)
+      op.fault("V-18",
+               text(op.name(), " of ", op.view.desc.mnemonic,
+                    " lies where a register says: the "
+                    "bank a sum goes to must be known"),
+               "write to a fixed tile and copy it to the indexed place");
+    return;
+  }
+  op.fault(kMalformed, text(op.name(), " takes a row from each index, which ",
+                            op.view.desc.mnemonic, " does not"));
 }
 
 //---- bounds
@@ -372,6 +397,7 @@ bool checkOperand(const Operand &op) {
   checkPartitions(op);
   if (!op.transfer)
     checkPatternLimits(op);
+  checkIndexing(op);
   checkColumn(op);
   checkSizes(op);
   return usable;

@@ -303,4 +303,27 @@ def : RuleText<"B-12", "The operation exists on trn2",
   }];
 }
 
+def : RuleText<"B-14", "A register does not choose a partition",
+  "all engines reach the partitions of an access by a start that is encoded in it",
+  "index a free dim, or choose the row in HBM"> {
+  let arguments = "rand:128x64:float32 zeros:1:int32";
+  let wrong = [{
+    Tensor kernel(Tensor x, Tensor n) {
+      Tensor y = nl::ndarray({1, 64}, x.dtype(), nl::shared_hbm);
+      nl::Reg row = nisa::register_alloc(n);
+      Tensor t = nl::load(x);
+      nl::store(y, t.select(0, row));
+      return y;
+    }
+  }];
+  let right = [{
+    Tensor kernel(Tensor x, Tensor n) {
+      Tensor y = nl::ndarray({1, 64}, x.dtype(), nl::shared_hbm);
+      nl::Reg row = nisa::register_alloc(n);
+      nl::store(y, nl::load(x.select(0, row).reshape({1, 64})));
+      return y;
+    }
+  }];
+}
+
 #endif // KILN_TABLE_RULES_BUFFERS_TD

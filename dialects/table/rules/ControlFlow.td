@@ -61,6 +61,39 @@ def : RuleText<"C-02", "Elements and loop indices have no value while tracing",
   }];
 }
 
+def : RuleText<"C-03", "The counter of a loop is read-only",
+  "it is the loop that sets it, before each iteration",
+  "use another register; to leave a loop early, use nl::while_loop"> {
+  let arguments = "zeros:1:int32";
+  let wrong = [{
+    Tensor kernel(Tensor n) {
+      Tensor y = nl::ndarray({1, 1}, nl::int32, nl::shared_hbm);
+      nl::Reg sum = nisa::register_alloc(0);
+      nl::fori_loop(0, nisa::register_alloc(n), [&](nl::Reg i) {
+        nisa::register_move(i, i + 1); // meant to count in twos
+        nisa::register_move(sum, sum + i);
+      });
+      Tensor t = nl::ndarray({1, 1}, nl::int32);
+      nisa::register_store(t, sum);
+      nl::store(y, t);
+      return y;
+    }
+  }];
+  let right = [{
+    Tensor kernel(Tensor n) {
+      Tensor y = nl::ndarray({1, 1}, nl::int32, nl::shared_hbm);
+      nl::Reg sum = nisa::register_alloc(0);
+      nl::fori_loop(0, nisa::register_alloc(n), [&](nl::Reg i) {
+        nisa::register_move(sum, sum + i);
+      }, {.step = 2});
+      Tensor t = nl::ndarray({1, 1}, nl::int32);
+      nisa::register_store(t, sum);
+      nl::store(y, t);
+      return y;
+    }
+  }];
+}
+
 def : RuleText<"C-04", "The body of a loop of the device returns nothing",
   "it is traced once; what it returned would be of no iteration",
   "carry state in a tensor declared before the loop"> {
@@ -189,6 +222,39 @@ def : RuleText<"C-12", "Every output is written",
       Tensor y = nl::ndarray({100, 8}, x.dtype(), nl::shared_hbm);
       for (Chunk m : nl::tiles(100, 128)) // one tile of 100
         nl::store(y(m, _), nl::load(x(m, _)));
+      return y;
+    }
+  }];
+}
+
+def : RuleText<"C-14", "An engine has 64 registers",
+  "the sequencer of an engine keeps the registers of the kernel that are live, and all engines use one numbering",
+  "keep numbers in a tensor and load them where they are used"> {
+  let arguments = "zeros:1:int32";
+  let wrong = [{
+    Tensor kernel(Tensor n) {
+      Tensor y = nl::ndarray({1, 1}, nl::int32, nl::shared_hbm);
+      std::vector<nl::Reg> all;
+      for (int i = 0; i < 65; ++i)
+        all.push_back(nisa::register_alloc(n));
+      nl::Reg sum = nisa::register_alloc(0);
+      for (nl::Reg r : all)
+        nisa::register_move(sum, sum + r);
+      Tensor t = nl::ndarray({1, 1}, nl::int32);
+      nisa::register_store(t, sum);
+      nl::store(y, t);
+      return y;
+    }
+  }];
+  let right = [{
+    Tensor kernel(Tensor n) {
+      Tensor y = nl::ndarray({1, 1}, nl::int32, nl::shared_hbm);
+      nl::Reg sum = nisa::register_alloc(0);
+      for (int i = 0; i < 65; ++i)
+        nisa::register_move(sum, sum + nisa::register_alloc(n));
+      Tensor t = nl::ndarray({1, 1}, nl::int32);
+      nisa::register_store(t, sum);
+      nl::store(y, t);
       return y;
     }
   }];

@@ -229,4 +229,73 @@ def : RuleText<"X-09", "A tensor is done with before another takes its place",
   }];
 }
 
+def : RuleText<"V-17", "An index known at run time stays in its tensor",
+  "the address is computed from the register while the program runs; beyond the tensor lies another one",
+  "keep the index in range, or let a transfer skip what is not (oob_mode::skip)"> {
+  let form = "asm";
+  let wrong = [{
+    .kernel "beyond"
+    .target "trn2"
+    .flags placed scheduled synchronised
+    .tensor %0 y hbm 4x8xf32 output 0
+    .tensor %1 t sbuf 1x8xf32 at 0,0
+    .stream vector
+      memset dst=t[0+1, 0: 1x8] value=1.0 update s0+=1 #0
+    .stream sync
+      register_move dst=r0 value=4 #1
+      wait s0>=1 dma_copy dst=y[1 rows of 8, 0: 1x8 by r0*8 below 4] src=t[0+1, 0: 1x8] update s1+=16 #2
+  }];
+  let right = [{
+    .kernel "inside"
+    .target "trn2"
+    .flags placed scheduled synchronised
+    .tensor %0 y hbm 1x8xf32 output 0
+    .tensor %1 t sbuf 1x8xf32 at 0,0
+    .stream vector
+      memset dst=t[0+1, 0: 1x8] value=1.0 update s0+=1 #0
+    .stream sync
+      register_move dst=r0 value=0 #1
+      wait s0>=1 dma_copy dst=y[1 rows of 8, 0: 1x8 by r0*8 below 1] src=t[0+1, 0: 1x8] update s1+=16 #2
+  }];
+}
+
+def : RuleText<"X-11", "All streams run a loop equally often",
+  "each engine has registers of its own and decides by them; at the edges of loops all of them meet",
+  "compute the registers of the loop on every engine, from the same values"> {
+  let form = "asm";
+  let wrong = [{
+    .kernel "disagree"
+    .target "trn2"
+    .flags placed scheduled synchronised
+    .tensor %0 y hbm 1x8xf32 output 0
+    .tensor %1 t sbuf 1x8xf32 at 0,0
+    .stream vector
+      register_move dst=r0 value=1 #0
+      loop_begin kind=once reg=r0 #1
+      memset dst=t[0+1, 0: 1x8] value=1.0 update s0+=1 #2
+      loop_end #5
+    .stream sync
+      loop_begin kind=once reg=r0 #3
+      wait s0>=1 dma_copy dst=y[1 rows of 8, 0: 1x8] src=t[0+1, 0: 1x8] update s1+=16 #4
+      loop_end #6
+  }];
+  let right = [{
+    .kernel "agree"
+    .target "trn2"
+    .flags placed scheduled synchronised
+    .tensor %0 y hbm 1x8xf32 output 0
+    .tensor %1 t sbuf 1x8xf32 at 0,0
+    .stream vector
+      register_move dst=r0 value=1 #0
+      loop_begin kind=once reg=r0 #2
+      memset dst=t[0+1, 0: 1x8] value=1.0 update s0+=1 #4
+      loop_end #6
+    .stream sync
+      register_move dst=r0 value=1 #1
+      loop_begin kind=once reg=r0 #3
+      wait s0>=1 dma_copy dst=y[1 rows of 8, 0: 1x8] src=t[0+1, 0: 1x8] update s1+=16 #5
+      loop_end #7
+  }];
+}
+
 #endif // KILN_TABLE_RULES_RUNNING_TD

@@ -256,6 +256,60 @@ def : RuleText<"V-11", "An access stays inside its tensor",
   }];
 }
 
+def : RuleText<"V-18", "A sum goes to a known place",
+  "which bank of PSUM a matmul writes, and which of its cells hold sums already, has to be known",
+  "write to a fixed tile and copy it to the place the register says"> {
+  let form = "asm";
+  let wrong = [{
+    .kernel "somewhere"
+    .target "trn2"
+    .flags placed
+    .tensor %0 y hbm 1xf32 output 0
+    .tensor %1 a sbuf 1x1xf32 at 0,0
+    .tensor %2 p psum 1x4xf32 at 0,0
+    .stream tensor
+      nc_matmul dst=p[0+1, 0: 1x1 by r0*1 below 4] stationary=a[0+1, 0: 1x1] moving=a[0+1, 0: 1x1] #0
+  }];
+  let right = [{
+    .kernel "here"
+    .target "trn2"
+    .flags placed
+    .tensor %0 y hbm 1xf32 output 0
+    .tensor %1 a sbuf 1x1xf32 at 0,0
+    .tensor %2 p psum 1x4xf32 at 0,0
+    .tensor %3 t sbuf 1x1xf32 at 0,64
+    .stream tensor
+      nc_matmul dst=p[0+1, 0: 1x1] stationary=a[0+1, 0: 1x1] moving=a[0+1, 0: 1x1] #1
+    .stream vector
+      memset dst=a[0+1, 0: 1x1] value=1.0 #0
+      tensor_copy dst=t[0+1, 0: 1x1] src=p[0+1, 0: 1x1] #2
+    .stream sync
+      dma_copy dst=y[0: 1x1] src=t[0+1, 0: 1x1] #3
+  }];
+}
+
+def : RuleText<"V-12", "A view has one index known at run time",
+  "an access holds one register, one step and one extent",
+  "add the registers up into one, or copy what the first index chooses"> {
+  let arguments = "rand:8x4x64:float32 zeros:1:int32";
+  let wrong = [{
+    Tensor kernel(Tensor x, Tensor n) {
+      Tensor y = nl::ndarray({1, 64}, x.dtype(), nl::shared_hbm);
+      nl::Reg i = nisa::register_alloc(n), j = nisa::register_alloc(2);
+      nl::store(y, nl::load(x.select(0, i).select(0, j).reshape({1, 64})));
+      return y;
+    }
+  }];
+  let right = [{
+    Tensor kernel(Tensor x, Tensor n) {
+      Tensor y = nl::ndarray({1, 64}, x.dtype(), nl::shared_hbm);
+      nl::Reg i = nisa::register_alloc(n), j = nisa::register_alloc(2);
+      nl::store(y, nl::load(x.reshape({32, 64}).select(0, i * 4 + j).reshape({1, 64})));
+      return y;
+    }
+  }];
+}
+
 def : RuleText<"V-14", "oob_mode::skip needs an index known only at run time",
   "a static access is checked while the kernel is compiled, so there is nothing to skip",
   "leave oob_mode out"> {

@@ -30,7 +30,7 @@ inline constexpr uint32_t kNone = UINT32_MAX;
 inline constexpr size_t kEngineSlots = size_t(isa::Engine::Sync) + 1;
 /// Readers accept exactly this version; it grows with every change of a
 /// released record or table.
-inline constexpr uint32_t kProgramVersion = 3;
+inline constexpr uint32_t kProgramVersion = 4;
 /// The only target there is.
 inline constexpr std::string_view kTargetName = "trn2";
 

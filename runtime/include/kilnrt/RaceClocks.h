@@ -44,8 +44,9 @@ public:
   ~RaceClocks();
 
   /// Record `index` of a stream starts: its wait is over. A transfer is triggered by it; returns
-  /// its number in its ring since the last edge of a loop, from 0.
-  uint32_t start(isa::Engine engine, uint32_t index);
+  /// its number in its ring since the last edge of a loop, from 0. `indices` are the bytes by which
+  /// registers move its operands; empty when none does.
+  uint32_t start(isa::Engine engine, uint32_t index, std::span<const int64_t> indices = {});
   /// A record that is no transfer is complete.
   void complete(isa::Engine engine, uint32_t index);
   /// DMA engine `share` has moved its share of a transfer; `number` is what `start` returned.

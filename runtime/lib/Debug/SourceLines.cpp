@@ -66,6 +66,11 @@ RunStep RunPoint::step() const {
   return step;
 }
 
+/// Iterations a loop may have.
+static int64_t tripCountOf(const isa::LoopBeginArgs &loop) {
+  return loop.kind == isa::LoopKind::Count ? int64_t(loop.tripCount) : INT64_MAX;
+}
+
 Expected<SourceLines> SourceLines::of(const Program &program) {
   SourceLines lines(program);
   for (const Stream &stream : program.streams) {
@@ -80,7 +85,7 @@ Expected<SourceLines> SourceLines::of(const Program &program) {
         open.pop_back();
       if (record.inst.opcode == isa::Opcode::LoopBegin) {
         if (begun == lines.tripCounts.size())
-          lines.tripCounts.push_back(isa::LoopBeginArgs(record.inst).tripCount);
+          lines.tripCounts.push_back(tripCountOf(isa::LoopBeginArgs(record.inst)));
         open.push_back(begun++);
       }
       if (isEdge(record.inst.opcode) || record.inst.opcode == isa::Opcode::SemaphoreWait)

@@ -37,14 +37,17 @@ struct Transfer {
   uint32_t sharesDone = 0;
   uint32_t activations = kNone; ///< of dst when the first share was written
   uint32_t number = 0;          ///< as the race clocks count it
+  /// As the registers were when the stream triggered it.
+  IndexBytes indices{};
+  bool isSkipped = false; ///< an index is out of range, and nothing is moved
 };
 
 /// The transfers of one ring since the last edge of a loop.
 class Ring {
 public:
   bool isIdle() const { return complete == transfers.size(); }
-  void push(const Operation &op, uint32_t number) {
-    transfers.push_back({.op = &op, .number = number});
+  Transfer &push(const Operation &op, uint32_t number) {
+    return transfers.emplace_back(Transfer{.op = &op, .number = number});
   }
   bool mayStep(unsigned engine) const {
     if (newestFirst)

@@ -29,6 +29,48 @@ const Operation &Core::moved(const Operation &op) {
   return movedOp;
 }
 
+/// Whether the transfer `op` moves nothing where an index is out of range.
+static bool skipsRange(const Operation &op) {
+  if (op.opcode == isa::Opcode::DmaCopy)
+    return op.argsAs<isa::DmaCopyArgs>().oobMode == isa::OobMode::Skip;
+  return op.opcode == isa::Opcode::DmaTranspose &&
+         op.argsAs<isa::DmaTransposeArgs>().oobMode == isa::OobMode::Skip;
+}
+
+Status Core::readIndices(const Operation &op, IndexBytes &bytes, bool &isSkipped) const {
+  for (unsigned i = 0; i < op.operands; ++i) {
+    const IndexedPlace &index = op.indices[i];
+    bytes[i] = 0;
+    if (!index.isIndexed)
+      continue;
+    const int64_t value = registers[size_t(op.engine)][index.number];
+    const bool isInside = value >= 0 && value < index.extent;
+    int64_t loops = 0;
+    for (unsigned l = 0; op.shifts && l < isa::kMaxLoopDepth; ++l)
+      loops += op.shifts[i][l] * iteration[l];
+    if (isInside && op.places[i].endByte + loops + value * index.stepBytes <= index.lastByte) {
+      bytes[i] = value * index.stepBytes;
+      continue;
+    }
+    if (skipsRange(op)) {
+      isSkipped = true;
+      continue;
+    }
+    const std::string name = nameOf(image, op.places[i].tensor);
+    return faultAt(
+        image, op, int(i), "V-17",
+        isInside
+            ? "index " + std::to_string(value) + " takes " +
+                  std::string(op.desc().operands[i].name) + " beyond the end of " + name
+            : "index " + std::to_string(value) + " of " + std::string(op.desc().operands[i].name) +
+                  " is outside " + name + ", whose indexed dim has " +
+                  std::to_string(index.extent) + " (0 to " + std::to_string(index.extent - 1) + ")",
+        op.isDma() ? "keep the index in range, or let the transfer skip it: oob_mode::skip"
+                   : "keep the index in range");
+  }
+  return Status::ok();
+}
+
 Status Core::checkInput(const Operation &op, unsigned operand, const Place &place) {
   if (memory.isWritten(place)) {
     if (options.observer)

@@ -41,8 +41,16 @@ public:
   /// all engines: they meet at the edges of loops, with nothing in flight.
   std::array<int64_t, isa::kMaxLoopDepth> iteration{};
 
+  /// Reads the registers that say where operands of `op` lie, as its stream starts it: into
+  /// `indices`, which is what `op` is executed with. `isSkipped`: an index is out of range, and
+  /// the transfer says that then nothing moves.
+  Status readIndices(const Operation &op, IndexBytes &bytes, bool &isSkipped) const;
+  /// Bytes by which indices move the operands of the operation at hand.
+  IndexBytes indices{};
   /// `op` with its operands where the iteration at hand has them; valid until the next call.
-  const Operation &atIteration(const Operation &op) { return op.shifts ? moved(op) : op; }
+  const Operation &atIteration(const Operation &op) {
+    return op.shifts || op.indices ? moved(op) : op;
+  }
 
   // Below, `op` is one that atIteration gave.
 
@@ -103,8 +111,8 @@ private:
   RunStep stepOf(const Operation &op, uint32_t share, bool completes) const;
   const Operation &moved(const Operation &op);
   int64_t shiftOf(const Operation &op, unsigned operand) const {
-    int64_t bytes = 0;
-    for (unsigned l = 0; l < isa::kMaxLoopDepth; ++l)
+    int64_t bytes = op.indices ? indices[operand] : 0;
+    for (unsigned l = 0; op.shifts && l < isa::kMaxLoopDepth; ++l)
       bytes += op.shifts[operand][l] * iteration[l];
     return bytes;
   }

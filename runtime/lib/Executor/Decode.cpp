@@ -52,12 +52,14 @@ public:
 private:
   const Place *placesOf(const isa::Instruction &inst, unsigned count);
   const LoopShift *shiftsOf(const isa::Instruction &inst, unsigned count);
+  const IndexedPlace *indicesOf(const isa::Instruction &inst, const Place *places, unsigned count);
   void passEdge(const isa::Instruction &inst, const Operation &op);
   /// Operand `i` wherever the loops around it take it.
   Place everywhere(const Operation &op, unsigned i) const;
   /// Two operands keep their distance in every iteration.
   bool moveAlike(const Operation &op, unsigned a, unsigned b) const {
-    return !op.shifts || op.shifts[a] == op.shifts[b];
+    return (!op.shifts || op.shifts[a] == op.shifts[b]) &&
+           (!op.indices || op.indices[a] == op.indices[b]);
   }
   bool mayMeet(const Operation &op, unsigned a, unsigned b) const {
     return moveAlike(op, a, b) ? mayOverlap(op.places[a], op.places[b])
@@ -92,10 +94,13 @@ const Place *Decoder::placesOf(const isa::Instruction &inst, unsigned count) {
   const size_t first = chunk.size();
   uint64_t runs = 1;
   for (uint32_t loop : open)
-    if (__builtin_mul_overflow(runs, uint64_t(image.loops[loop].tripCount), &runs))
-      runs = UINT64_MAX;
+    if (!image.loops[loop].isCounted() ||
+        __builtin_mul_overflow(runs, uint64_t(image.loops[loop].control.tripCount), &runs))
+      runs = UINT64_MAX; // or as often as the run decides
   for (unsigned i = 0; i < count; ++i) {
     chunk.push_back(image.layout.place(inst.operands[i]));
+    if (inst.operands[i].isIndexed())
+      chunk.back().whole = false;
     if (!inst.operands[i].present())
       continue;
     uint64_t &total = image.accessCounts[inst.operands[i].tensor];
@@ -118,14 +123,37 @@ const LoopShift *Decoder::shiftsOf(const isa::Instruction &inst, unsigned count)
   return chunk.data() + first;
 }
 
+const IndexedPlace *Decoder::indicesOf(const isa::Instruction &inst, const Place *places,
+                                       unsigned count) {
+  if (std::ranges::none_of(inst.operands, &isa::Access::isIndexed))
+    return nullptr;
+  std::vector<IndexedPlace> &chunk = chunkFor(image.indexChunks, count);
+  const size_t first = chunk.size();
+  for (unsigned i = 0; i < count; ++i) {
+    IndexedPlace &index = chunk.emplace_back();
+    const isa::Access &access = inst.operands[i];
+    if (!access.isIndexed())
+      continue;
+    const TensorPlace &tensor = image.layout.tensors()[access.tensor];
+    index.isIndexed = true;
+    index.number = access.indexRegister;
+    index.stepBytes = access.indexStep * isa::bytesOf(access.dtype);
+    index.extent = access.indexExtent;
+    index.lastByte = (places[i].onChip ? tensor.byte : 0) + tensor.bytes;
+  }
+  return chunk.data() + first;
+}
+
 void Decoder::passEdge(const isa::Instruction &inst, const Operation &op) {
   if (inst.opcode == isa::Opcode::LoopEnd) {
+    image.loops[open.back()].end[size_t(op.engine)] = op.index;
+    image.loops[open.back()].after = begun;
     open.pop_back();
     return;
   }
   if (begun == image.loops.size()) {
     image.loops.emplace_back();
-    image.loops.back().tripCount = isa::LoopBeginArgs(inst).tripCount;
+    image.loops.back().control = isa::LoopBeginArgs(inst);
     image.loops.back().location = op.location;
   }
   image.loops[begun].begin[size_t(op.engine)] = op.index;
@@ -134,8 +162,12 @@ void Decoder::passEdge(const isa::Instruction &inst, const Operation &op) {
 
 Place Decoder::everywhere(const Operation &op, unsigned i) const {
   Place hull = op.places[i];
-  for (size_t l = 0; l < open.size(); ++l) {
-    const int64_t way = op.shifts[i][l] * (image.loops[open[l]].tripCount - 1);
+  if (op.indices && op.indices[i].isIndexed) {
+    hull.firstByte = 0;
+    hull.endByte = op.indices[i].lastByte;
+  }
+  for (size_t l = 0; op.shifts && l < open.size(); ++l) {
+    const int64_t way = op.shifts[i][l] * (image.loops[open[l]].control.tripCount - 1);
     (way < 0 ? hull.firstByte : hull.endByte) += way;
   }
   return hull;
@@ -247,6 +279,7 @@ Status Decoder::decodeStream(const Stream &stream) {
     op.operands = uint8_t(desc.operands.size());
     op.places = placesOf(inst, op.operands);
     op.shifts = shiftsOf(inst, op.operands);
+    op.indices = indicesOf(inst, op.places, op.operands);
     op.loops = uint8_t(open.size());
     for (unsigned i = 0; i < op.operands; ++i)
       if (desc.operands[i].isOutput && inst.operands[i].present())

@@ -42,6 +42,16 @@ std::string nameOf(const Image &image, uint32_t tensor);
 Diagnostic faultAt(const Image &image, const Operation &op, int operand, std::string rule,
                    std::string message, std::string help);
 
+/// Where a loop stands: it goes on as long as `next` is below `last`. Of a range, its counter and
+/// its end; of the others, numbers of iterations.
+struct LoopState {
+  int64_t next = 0, last = 0;
+  bool operator==(const LoopState &) const = default;
+};
+/// Two streams come to different answers how often a loop runs.
+Diagnostic loopsDiffer(const Image &image, const Loop &loop, isa::Engine one, const LoopState &a,
+                       isa::Engine other, const LoopState &b);
+
 /// Operand `operand` reads bytes that were never written, or that another
 /// tensor was written over.
 Diagnostic unwrittenRead(const Image &image, const Operation &op, unsigned operand,

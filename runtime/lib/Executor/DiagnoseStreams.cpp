@@ -101,6 +101,22 @@ Diagnostic kilnrt::deadlock(const Image &image, const Positions &next,
   return d;
 }
 
+Diagnostic kilnrt::loopsDiffer(const Image &image, const Loop &loop, isa::Engine one,
+                               const LoopState &a, isa::Engine other, const LoopState &b) {
+  const auto says = [&](isa::Engine engine, const LoopState &state) {
+    std::string text = "the " + std::string(isa::name(engine)) + " stream ";
+    if (loop.control.kind == isa::LoopKind::Range)
+      return text + "counts from " + std::to_string(state.next) + " to below " +
+             std::to_string(state.last);
+    return text + (state.last != 0 ? "enters it" : "does not");
+  };
+  Diagnostic d = makeError(
+      Fault::Check, "the streams disagree about a loop: " + says(one, a) + ", " + says(other, b),
+      "compute its registers on every engine from the same values", "X-11");
+  d.place = image.info.chain(loop.location);
+  return d;
+}
+
 Diagnostic kilnrt::stepLimit(const Image &image, const Positions &next, uint64_t maxSteps) {
   Diagnostic d =
       makeError(Fault::Limit, "the run was stopped after " + std::to_string(maxSteps) + " steps",

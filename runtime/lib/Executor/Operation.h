@@ -39,12 +39,25 @@ inline constexpr size_t kMaxArgsBytes = 64;
 /// Bytes an operand moves by in each iteration of the loops around it, outermost first.
 using LoopShift = std::array<int64_t, isa::kMaxLoopDepth>;
 
+/// An operand that lies where a register of the engine says; see isa::Access.
+struct IndexedPlace {
+  bool isIndexed = false;
+  uint16_t number = 0;   ///< of the register
+  int64_t stepBytes = 0; ///< an index moves the operand by
+  int64_t extent = 0;    ///< indices are below it
+  int64_t lastByte = 0;  ///< the operand may end here, in its partition or tensor
+  bool operator==(const IndexedPlace &) const = default;
+};
+/// Bytes that the indices of an operation move its operands by.
+using IndexBytes = std::array<int64_t, isa::kMaxOperands>;
+
 struct Operation {
   using Run = Status (*)(Core &, const Operation &);
 
   Run run = nullptr;
   const Place *places = nullptr;     ///< one for each operand of the row; of the first iteration
   const LoopShift *shifts = nullptr; ///< one for each operand; null: none moves
+  const IndexedPlace *indices = nullptr; ///< one for each operand; null: none is indexed
   alignas(8) std::array<std::byte, kMaxArgsBytes> args{};
   isa::Opcode opcode{};
   isa::Engine engine = isa::Engine::Unknown;
@@ -110,10 +123,14 @@ RowRange shareOf(const TransferPlan &plan, unsigned k);
 
 /// A loop of the program; it lies at the same place in every stream.
 struct Loop {
-  int64_t tripCount = 1;
+  isa::LoopBeginArgs control{isa::makeInstruction(isa::Opcode::LoopBegin)};
   uint32_t location = kNone;
-  std::array<uint32_t, kEngineSlots> begin{}; ///< of each stream: index of its loop_begin
-  std::vector<uint32_t> tensors;              ///< declared in it
+  /// Of each stream: indices of its loop_begin and its loop_end.
+  std::array<uint32_t, kEngineSlots> begin{}, end{};
+  uint32_t after = 0; ///< number of the first loop that begins behind it
+
+  bool isCounted() const { return control.kind == isa::LoopKind::Count; }
+  std::vector<uint32_t> tensors; ///< declared in it
 };
 
 struct Image {
@@ -127,7 +144,8 @@ struct Image {
   std::map<uint32_t, std::vector<int64_t>> printShapes;
   std::vector<Loop> loops;                     ///< in the order of their beginnings
   std::vector<std::vector<Place>> placeChunks; ///< storage of Operation::places; chunks never grow
-  std::vector<std::vector<LoopShift>> shiftChunks; ///< storage of Operation::shifts, alike
+  std::vector<std::vector<LoopShift>> shiftChunks;    ///< storage of Operation::shifts, alike
+  std::vector<std::vector<IndexedPlace>> indexChunks; ///< and of Operation::indices
   std::vector<uint64_t> accessCounts; ///< of each tensor, over all iterations; saturating
   std::vector<uint32_t> inputs,
       outputs; ///< tensors in argument and result order

@@ -38,8 +38,13 @@ private:
   /// Passes the edge of a loop. Precondition: all streams stand at it and no transfer is in flight.
   Status meet();
   /// What begins or goes on behind it.
-  void passEdge(const Operation &edge);
+  Status passEdge(const Operation &edge);
   void startIteration();
+  /// How often a loop runs, by the registers of the streams, which must agree.
+  Expected<LoopState> stateOf(const Loop &loop) const;
+  void setCounter(const Loop &loop, int64_t value);
+  /// All streams go on behind `edges`.
+  void setNext(const std::array<uint32_t, kEngineSlots> &edges);
   /// No agent may step, and no edge: the end, or a deadlock.
   Status finish() const;
   /// Says which iteration a fault happened in.
@@ -49,8 +54,9 @@ private:
   const Image &image;
   const RunOptions &options;
   Agents agents;
-  std::vector<uint32_t> open; ///< loops, outermost first
-  uint32_t begun = 0;         ///< number of the loop that begins next
+  std::vector<uint32_t> open;                       ///< loops, outermost first
+  std::array<LoopState, isa::kMaxLoopDepth> states; ///< of the open loops
+  uint32_t begun = 0;                               ///< number of the loop that begins next
   std::optional<RaceClocks> clocks;
 };
 

@@ -37,7 +37,7 @@ Status Core::executeShare(const Operation &op, RowRange range) {
     return Status::ok();
   memory.setAuthor(authorOf(op));
   const TransferPlan &plan = image.transfers[op.transfer];
-  if (!op.shifts)
+  if (!op.shifts && !op.indices)
     return moveShare(op, plan, range);
   TransferPlan here = plan;
   here.dst = shifted(plan.dst, shiftOf(op, kTransferDst));

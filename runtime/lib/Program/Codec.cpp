@@ -182,15 +182,24 @@ std::string accessFault(std::string_view operand, const Access &access) {
   for (unsigned i = access.rank; i < isa::kMaxFreeDims; ++i)
     if (access.step[i] != 0 || access.num[i] != 0)
       return fault(fmt::format("has {} free dims, but free dim {} is not zero", access.rank, i));
+  if (access.indexing > isa::Indexing::Vector)
+    return fault(
+        fmt::format("is indexed in way {}, which there is not", unsigned(access.indexing)));
+  if (!access.isIndexed() && (access.indexStep != 0 || access.indexExtent != 0))
+    return fault("is not indexed, but has a step or an extent for it");
+  if ((access.indexRegister != isa::kNoRegister) != (access.indexing == isa::Indexing::Scalar))
+    return fault("is indexed by a register, or has one, but not both");
   return {};
 }
 
-/// Bytes behind the slots for the loop steps of all operands.
-size_t loopStepBytes(const isa::Instruction &inst) {
-  size_t steps = 0;
-  for (const Access &access : inst.operands)
+/// Bytes behind the slots for the loop steps and indices of all operands.
+size_t extraBytes(const isa::Instruction &inst) {
+  size_t steps = 0, indices = 0;
+  for (const Access &access : inst.operands) {
     steps += access.loopSteps();
-  return steps * layout::kLoopStepBytes;
+    indices += access.isIndexed();
+  }
+  return steps * layout::kLoopStepBytes + indices * layout::kIndexBytes;
 }
 
 void putAccess(std::byte *at, const Access &access) {
@@ -198,6 +207,7 @@ void putAccess(std::byte *at, const Access &access) {
   put(at + 4, uint8_t(access.dtype));
   put(at + 5, access.rank);
   put(at + 6, uint8_t(access.loopSteps()));
+  put(at + 7, uint8_t(access.indexing));
   put(at + 8, access.partitionStart);
   put(at + 12, access.partitionCount);
   put(at + 16, access.rowStep);
@@ -213,6 +223,7 @@ Access getAccess(const std::byte *at) {
   access.tensor = get<uint32_t>(at);
   access.dtype = isa::DType(get<uint8_t>(at + 4));
   access.rank = get<uint8_t>(at + 5);
+  access.indexing = isa::Indexing(get<uint8_t>(at + 7));
   access.partitionStart = get<uint32_t>(at + 8);
   access.partitionCount = get<uint32_t>(at + 12);
   access.rowStep = get<int64_t>(at + 16);
@@ -274,12 +285,30 @@ Status decodeFields(const std::byte *at, const InstDesc &desc, isa::Instruction 
   return fault.empty() ? Status::ok() : broken(desc, std::move(fault));
 }
 
-/// Reads the slots at the start of `bytes` and the loop steps behind them; `bytes` then starts at
-/// the next record.
+/// Reads the indices of the operands that are indexed.
+Status decodeIndices(const std::byte *at, const InstDesc &desc, isa::Instruction &inst) {
+  for (size_t i = 0; i < desc.operands.size(); ++i) {
+    Access &access = inst.operands[i];
+    if (!access.isIndexed())
+      continue;
+    if (!allZero(at + sizeof(uint16_t), at + 8))
+      return broken(desc, fmt::format("the index of operand '{}' has padding that is not zero",
+                                      desc.operands[i].name));
+    access.indexRegister = get<uint16_t>(at);
+    access.indexStep = get<int64_t>(at + 8);
+    access.indexExtent = get<int64_t>(at + 16);
+    at += layout::kIndexBytes;
+  }
+  return Status::ok();
+}
+
+/// Reads the slots at the start of `bytes`, the loop steps and the indices behind them; `bytes`
+/// then starts at the next record.
 Status decodeOperands(std::span<const std::byte> &bytes, const InstDesc &desc, uint8_t present,
                       isa::Instruction &inst) {
   const std::byte *at = bytes.data();
   std::array<uint8_t, isa::kMaxOperands> loopSteps{};
+  size_t indexed = 0;
   if (present >> desc.operands.size())
     return broken(desc, fmt::format("operand mask {:#x} names operands the "
                                     "instruction lacks, it has {}",
@@ -298,13 +327,10 @@ Status decodeOperands(std::span<const std::byte> &bytes, const InstDesc &desc, u
       return broken(desc, fmt::format("operand '{}' moves with {} loops, at most {} stand inside "
                                       "one another",
                                       name, loopSteps[i], isa::kMaxLoopDepth));
-    if (!allZero(at + 7, at + 8))
-      return broken(desc, fmt::format("operand '{}' has padding that is not zero", name));
     Access access = getAccess(at);
     if (!access.present())
       return broken(desc, fmt::format("operand '{}' is present, but names no tensor", name));
-    if (std::string fault = accessFault(name, access); !fault.empty())
-      return broken(desc, std::move(fault));
+    indexed += access.isIndexed();
     inst.operands[i] = access;
   }
   const size_t slots = desc.operands.size() * kAccessBytes;
@@ -319,7 +345,17 @@ Status decodeOperands(std::span<const std::byte> &bytes, const InstDesc &desc, u
       return broken(desc,
                     fmt::format("the last loop step of operand '{}' is 0", desc.operands[i].name));
   }
-  bytes = bytes.subspan(slots + steps * layout::kLoopStepBytes);
+  const size_t before = slots + steps * layout::kLoopStepBytes;
+  if (bytes.size() - before < indexed * layout::kIndexBytes)
+    return broken(desc, fmt::format("truncated record: {} bytes are left for {} indices of {}",
+                                    bytes.size() - before, indexed, layout::kIndexBytes));
+  if (Status status = decodeIndices(at, desc, inst); !status)
+    return status;
+  for (size_t i = 0; i < desc.operands.size(); ++i)
+    if (inst.operands[i].present())
+      if (std::string fault = accessFault(desc.operands[i].name, inst.operands[i]); !fault.empty())
+        return broken(desc, std::move(fault));
+  bytes = bytes.subspan(before + indexed * layout::kIndexBytes);
   return Status::ok();
 }
 
@@ -333,7 +369,7 @@ size_t recordBytes(isa::Opcode opcode) {
 }
 
 size_t recordBytes(const isa::Instruction &inst) {
-  return recordBytes(inst.opcode) + loopStepBytes(inst);
+  return recordBytes(inst.opcode) + extraBytes(inst);
 }
 
 Status checkEncodable(const Record &record) {
@@ -377,7 +413,7 @@ void encodeRecord(const Record &record, std::vector<std::byte> &out) {
   const InstDesc &desc = inst.desc();
   const size_t start = out.size();
   const size_t base = layout::recordBytes(desc);
-  out.resize(start + base + loopStepBytes(inst));
+  out.resize(start + base + extraBytes(inst));
   std::byte *at = out.data() + start;
   size_t slots = layout::visitFields(desc, [&](const FieldDesc &field, size_t first) {
     const size_t bytes = layout::valueBytes(field.kind);
@@ -393,6 +429,13 @@ void encodeRecord(const Record &record, std::vector<std::byte> &out) {
       putAccess(at + slots + i * kAccessBytes, access);
       for (unsigned l = 0; l < access.loopSteps(); ++l, steps += layout::kLoopStepBytes)
         put(steps, access.loopStep[l]);
+    }
+  for (const Access &access : inst.operands)
+    if (access.isIndexed()) {
+      put(steps, access.indexRegister);
+      put(steps + 8, access.indexStep);
+      put(steps + 16, access.indexExtent);
+      steps += layout::kIndexBytes;
     }
   putHeader(at, record, present);
 }

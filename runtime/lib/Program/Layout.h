@@ -1,7 +1,8 @@
 //===- Layout.h - where the parts of an encoded record lie ------------------------------------===//
 //
 // Private to the library. A record is a header, the field words, one slot for
-// each operand of the row, and the loop steps of operands that have some. The
+// each operand of the row, the loop steps of operands that have some, and the indices of those that
+// are indexed. The
 // page docs/ProgramFile.md draws it.
 //
 //===------------------------------------------------------------------------------------------===//
@@ -19,12 +20,15 @@ namespace kilnrt::layout {
 namespace isa = kiln::isa;
 
 inline constexpr size_t kHeaderBytes = 24;
-/// tensor, dtype, rank, number of loop steps, a zero byte, start, count; rowStep, offset; steps;
+/// tensor, dtype, rank, number of loop steps, indexing, start, count; rowStep, offset; steps;
 /// nums.
 inline constexpr size_t kAccessBytes = 16 + 16 + 2 * 8 * isa::kMaxFreeDims;
 
 /// One loop step.
 inline constexpr size_t kLoopStepBytes = 8;
+
+/// How the run moves an access: register, six zero bytes, step, extent.
+inline constexpr size_t kIndexBytes = 8 + 8 + 8;
 
 /// Bytes of one value: its natural size, and its alignment inside the record.
 constexpr size_t valueBytes(isa::FieldKind kind) {
@@ -60,7 +64,7 @@ size_t visitFields(const isa::InstDesc &desc, Visit visit) {
   return alignUp(at, 8);
 }
 
-/// Bytes of a record without loop steps.
+/// Bytes of a record without loop steps and indices.
 inline size_t recordBytes(const isa::InstDesc &desc) {
   size_t slots = visitFields(desc, [](const isa::FieldDesc &, size_t) {});
   return slots + desc.operands.size() * kAccessBytes;

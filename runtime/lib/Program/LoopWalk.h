@@ -11,6 +11,8 @@
 
 #include "kilnrt/Program.h"
 
+#include <optional>
+
 namespace kilnrt {
 
 class LoopWalk {
@@ -26,7 +28,8 @@ public:
   /// What the end of the stream leaves open or out; empty when nothing.
   std::string endStream();
 
-  /// Iterations of the loops that are open, outermost first.
+  /// Iterations of the loops that are open, outermost first; 1 where the run decides: no operand
+  /// moves with such a loop.
   std::span<const int64_t> tripCounts() const { return trips; }
   /// Whether loop number `loop` is open.
   bool isInside(uint32_t loop) const;
@@ -36,17 +39,19 @@ public:
   uint32_t loops() const;
 
 private:
-  std::string open(int64_t tripCount);
+  using Edge = std::optional<isa::Instruction>; ///< a beginning; nothing for an end
+  std::string open(const isa::Instruction &edge);
   std::string close();
-  std::string compare(int64_t edge);
+  std::string compare(Edge edge);
 
-  std::vector<int64_t> edges; ///< of the first stream: iterations of a beginning, 0 for an end
+  std::vector<Edge> edges; ///< of the first stream
   isa::Engine first = isa::Engine::Unknown;
   bool isFirst = false;
   // Of the stream at hand:
   size_t passed = 0;
   uint32_t begun = 0;
   std::vector<int64_t> trips;
+  std::vector<Edge> opened;
   std::vector<uint32_t> numbers; ///< of the loops that are open
 };
 

@@ -70,8 +70,36 @@ Status parseLoopSteps(Cursor &cursor, isa::Access &access) {
                        fmt::format("more than {} loop steps in one access", isa::kMaxLoopDepth));
     if (Status status = cursor.readInt(access.loopStep[count++], "a loop step"); !status)
       return status;
-  } while (!cursor.atEnd() && cursor.remaining()[0] != ']');
+  } while (!cursor.atEnd() && cursor.remaining()[0] != ']' && cursor.peekWord() != "by");
   return Status::ok();
+}
+
+/// "r12"; false when something else stands there.
+bool readRegister(Cursor &cursor, uint16_t &number) {
+  const std::string_view name = cursor.peekWord();
+  const char *end = name.data() + name.size();
+  if (name.size() < 2 || name[0] != 'r' ||
+      std::from_chars(name.data() + 1, end, number).ptr != end || number == isa::kNoRegister)
+    return false;
+  cursor.acceptWord(name);
+  return true;
+}
+
+/// "r3*512 below 4096" or "rows*512 below 4096".
+Status parseIndex(Cursor &cursor, isa::Access &access) {
+  if (cursor.acceptWord("rows"))
+    access.indexing = isa::Indexing::Vector;
+  else if (readRegister(cursor, access.indexRegister))
+    access.indexing = isa::Indexing::Scalar;
+  else
+    return cursor.expected("a register such as r0, or 'rows', after 'by'");
+  if (Status status = cursor.expect('*', "after the index"); !status)
+    return status;
+  if (Status status = cursor.readInt(access.indexStep, "the step of an index"); !status)
+    return status;
+  if (!cursor.acceptWord("below"))
+    return cursor.expected("'below' and the extent of the indexed dim");
+  return cursor.readInt(access.indexExtent, "the extent of the indexed dim");
 }
 
 Status parseAccessInto(Cursor &cursor, isa::Access &access) {
@@ -89,10 +117,14 @@ Status parseAccessInto(Cursor &cursor, isa::Access &access) {
           !status)
         return status;
       ++access.rank;
-    } while (!cursor.atEnd() && cursor.remaining()[0] != ']' && cursor.peekWord() != "loop");
+    } while (!cursor.atEnd() && cursor.remaining()[0] != ']' && cursor.peekWord() != "loop" &&
+             cursor.peekWord() != "by");
   }
   if (cursor.acceptWord("loop"))
     if (Status status = parseLoopSteps(cursor, access); !status)
+      return status;
+  if (cursor.acceptWord("by"))
+    if (Status status = parseIndex(cursor, access); !status)
       return status;
   if (!cursor.accept(']'))
     return cursor.expected("':' and free dims, or ']'");
@@ -160,13 +192,9 @@ Status parseValue(Cursor &cursor, const isa::FieldDesc &field, int64_t &word) {
     return status;
   }
   case isa::FieldKind::Register: {
-    const std::string_view name = cursor.peekWord();
     uint16_t number = 0;
-    const char *end = name.data() + name.size();
-    if (name.size() < 2 || name[0] != 'r' ||
-        std::from_chars(name.data() + 1, end, number).ptr != end || number == isa::kNoRegister)
+    if (!readRegister(cursor, number))
       return cursor.expected(what("a register such as r0"));
-    cursor.acceptWord(name);
     word = number;
     return Status::ok();
   }

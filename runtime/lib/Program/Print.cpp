@@ -119,6 +119,19 @@ void printAccess(std::string &out, const isa::Access &access, const OperandText 
     out += l ? " " : " loop ";
     appendInt(out, access.loopStep[l]);
   }
+  if (access.isIndexed()) {
+    out += " by ";
+    if (access.indexing == isa::Indexing::Scalar) {
+      out += 'r';
+      appendInt(out, access.indexRegister);
+    } else {
+      out += "rows";
+    }
+    out += '*';
+    appendInt(out, access.indexStep);
+    out += " below ";
+    appendInt(out, access.indexExtent);
+  }
   out += ']';
   if (text.dtype && *text.dtype != access.dtype) {
     out += ':';

@@ -136,6 +136,8 @@ private:
                                isa::name(record.inst.engine), isa::name(place.engine)));
     if (Status status = checkOperands(record.inst, place); !status)
       return status;
+    if (Status status = checkRegisters(record.inst, place); !status)
+      return status;
     if (Status status = checkRules(record.inst, place); !status)
       return status;
     if (record.inst.desc().isObserver)
@@ -214,6 +216,27 @@ private:
             fmt::format("{} {} is a constant and read-only", role, text::quoted(tensor.name)),
             "write to a tensor of its own");
     }
+    return Status::ok();
+  }
+
+  /// The sequencer has the registers that fields and accesses name.
+  Status checkRegisters(const isa::Instruction &inst, const Place &place) {
+    const auto check = [&](std::string_view what, int64_t number) -> Status {
+      if (number == isa::kNoRegister || number < isa::machine.maxSequencerRegisters)
+        return Status::ok();
+      return fault(place, kMalformed,
+                   fmt::format("{} names register {}, a sequencer has {} (0 to {})", what, number,
+                               isa::machine.maxSequencerRegisters,
+                               isa::machine.maxSequencerRegisters - 1));
+    };
+    for (const isa::FieldDesc &field : inst.desc().fields)
+      if (field.kind == isa::FieldKind::Register)
+        if (Status status = check(field.name, inst.fields[field.word]); !status)
+          return status;
+    for (size_t i = 0; i < inst.desc().operands.size(); ++i)
+      if (Status status = check(inst.desc().operands[i].name, inst.operands[i].indexRegister);
+          !status)
+        return status;
     return Status::ok();
   }
 

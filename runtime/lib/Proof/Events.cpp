@@ -70,6 +70,15 @@ void EventDecoder::addTouches(const isa::Instruction &inst, Event &event) {
     Touch touch;
     touch.place = out.layout.place(inst.operands[i]);
     touch.motion = motionOf(inst.operands[i]);
+    if (inst.operands[i].isIndexed()) {
+      const TensorInfo &tensor = out.program.tensors[inst.operands[i].tensor];
+      touch.base = uint32_t(out.bases.size());
+      out.bases.push_back({touch.place, touch.motion});
+      touch.place =
+          out.layout.place(isa::hullOf(inst.operands[i], tensor.memory != isa::Memory::Hbm,
+                                       tensor.dtype, tensor.freeElements()));
+      touch.motion = 0;
+    }
     touch.operand = uint8_t(i);
     touch.writes = desc.operands[i].isOutput;
     if (touch.writes)
@@ -116,10 +125,11 @@ void EventDecoder::passEdge(const isa::Instruction &inst, const Event &event) {
     return;
   }
   Loop loop;
-  loop.tripCount = isa::LoopBeginArgs(inst).tripCount;
+  const isa::LoopBeginArgs control(inst);
+  loop.tripCount = control.kind == isa::LoopKind::Count ? int64_t(control.tripCount) : 2;
   loop.location = event.location;
   open.push_back(uint32_t(out.loops.size()));
-  trips.push_back(loop.tripCount);
+  trips.push_back(control.tripCount);
   out.steps.push_back({Step::Begin, open.back()});
   out.loops.push_back(std::move(loop));
 }

@@ -21,6 +21,9 @@ struct Touch {
   uint32_t motion = 0; ///< index into Events::motions
   uint8_t operand = 0;
   bool writes = false;
+  /// Index into Events::bases: the run decides which bytes of `place`; kNone: all of it.
+  uint32_t base = kNone;
+  bool isHull() const { return base != kNone; }
   /// Operands that are state of the engine and no memory: its reduction registers, and what it has
   /// shown to the author.
   static constexpr uint8_t kRegisters = 0xFF, kShown = 0xFE;
@@ -59,7 +62,7 @@ struct Epoch {
 };
 
 struct Loop {
-  int64_t tripCount = 1;
+  int64_t tripCount = 1; ///< 2 where the run decides: what happens in more has happened then
   uint32_t location = kNone;
   std::vector<uint32_t> tensors; ///< declared in it
 };
@@ -73,6 +76,12 @@ struct Step {
 /// Bytes an access moves by in each iteration of the loops around it, outermost first.
 using Shift = std::array<int64_t, isa::kMaxLoopDepth>;
 
+/// Where an indexed access lies when its index is 0, in the first iteration.
+struct Base {
+  Place place;
+  uint32_t motion = 0;
+};
+
 struct Events {
   explicit Events(const Program &program) : program(program), layout(program) {}
 
@@ -80,6 +89,7 @@ struct Events {
   Layout layout;
   std::vector<Event> events; ///< stream after stream
   std::vector<Touch> touches;
+  std::vector<Base> bases;    ///< of the indexed accesses
   std::vector<Shift> motions; ///< distinct; the first is no motion
   std::vector<Epoch> epochs;
   std::vector<std::vector<int64_t>> tripCounts; ///< of each epoch: of the loops around it

@@ -159,6 +159,12 @@ void Prover::checkPair(HeldRun &held, const LoggedAccess &earlier, const LoggedA
   if (isStopped())
     return giveUp(proof.races, "the proof was stopped");
   ++proof.stats.pairsDecided;
+  if (earlier.touch->isHull() || later.touch->isHull()) {
+    // In one run they may share bytes, in another they do not: no witness holds for all.
+    if (held.mayStart(later.event, earlier.event))
+      giveUp(proof.races, "two accesses that nothing orders lie where the run decides");
+    return;
+  }
   decided.insert({earlier.event, later.event});
   if (!held.mayStart(later.event, earlier.event))
     return;

@@ -94,11 +94,11 @@ struct RaceClocks::Impl {
 
   EventId idOf(isa::Engine engine, uint32_t index) const { return begin[size_t(engine)] + index; }
   void learn(Clock &clock, const Event &event);
-  void check(EventId id, Stamp stamp, const Clock &clock);
+  void check(EventId id, Stamp stamp, const Clock &clock, std::span<const int64_t> indices);
   void raise(uint16_t semaphore, uint64_t amount);
   void restart();
   static bool isKnown(const Clock &clock, Stamp stamp);
-  const Touch &here(const Touch &touch);
+  const Touch &here(const Touch &touch, std::span<const int64_t> indices);
   void report(const LoggedAccess &one, const LoggedAccess &other);
 
   const Events &events;
@@ -171,14 +171,18 @@ bool RaceClocks::Impl::isKnown(const Clock &clock, Stamp stamp) {
                      [&](uint32_t done) { return done >= stamp.ordinal; });
 }
 
-const Touch &RaceClocks::Impl::here(const Touch &touch) {
-  int64_t bytes = 0;
+const Touch &RaceClocks::Impl::here(const Touch &touch, std::span<const int64_t> indices) {
+  const Base own{touch.place, touch.motion};
+  const Base &base = touch.isHull() ? events.bases[touch.base] : own;
+  int64_t bytes = touch.isHull() && !indices.empty() ? indices[touch.operand] : 0;
   for (unsigned l = 0; l < isa::kMaxLoopDepth; ++l)
-    bytes += events.motions[touch.motion][l] * iteration[l];
-  if (bytes == 0)
+    bytes += events.motions[base.motion][l] * iteration[l];
+  if (bytes == 0 && !touch.isHull())
     return touch;
   Touch &moved = shiftedTouches.emplace_back(touch);
-  moved.place = shifted(touch.place, bytes);
+  moved.place = shifted(base.place, bytes);
+  moved.motion = base.motion;
+  moved.base = kNone;
   return moved;
 }
 
@@ -204,7 +208,8 @@ void RaceClocks::Impl::report(const LoggedAccess &one, const LoggedAccess &other
   race = std::move(d);
 }
 
-void RaceClocks::Impl::check(EventId id, Stamp stamp, const Clock &clock) {
+void RaceClocks::Impl::check(EventId id, Stamp stamp, const Clock &clock,
+                             std::span<const int64_t> indices) {
   const Event &event = events.events[id];
   const auto known = [&](Stamp other) { return isKnown(clock, other); };
   const auto visit = [&](const LoggedAccess &earlier, const LoggedAccess &later) {
@@ -213,7 +218,7 @@ void RaceClocks::Impl::check(EventId id, Stamp stamp, const Clock &clock) {
   for (const bool writes : {false, true})
     for (const Touch &touch : events.touchesOf(event))
       if (touch.writes == writes)
-        log.add(here(touch), id, stamp, known, visit);
+        log.add(here(touch, indices), id, stamp, known, visit);
 }
 
 RaceClocks::RaceClocks(const RacePlan &plan) : impl(std::make_unique<Impl>(*plan.events)) {}
@@ -223,13 +228,13 @@ const std::optional<Diagnostic> &RaceClocks::race() const { return impl->race; }
 
 //---- what happens -------------------------------------------------------===//
 
-uint32_t RaceClocks::start(isa::Engine engine, uint32_t index) {
+uint32_t RaceClocks::start(isa::Engine engine, uint32_t index, std::span<const int64_t> indices) {
   const EventId id = impl->idOf(engine, index);
   const Event &event = impl->events.events[id];
   Clock &clock = impl->clocks[size_t(engine)];
   impl->learn(clock, event);
   if (!event.isTransfer) {
-    impl->check(id, {uint32_t(engine), index + 1}, clock);
+    impl->check(id, {uint32_t(engine), index + 1}, clock, indices);
     return 0;
   }
   Stamp stamp{kNeverAgent, 0};
@@ -238,7 +243,7 @@ uint32_t RaceClocks::start(isa::Engine engine, uint32_t index) {
     stamp = {semaphore.agent, ++semaphore.sequence.triggered};
     semaphore.sequence.transfers.push_back({clock});
   }
-  impl->check(id, stamp, clock);
+  impl->check(id, stamp, clock, indices);
   clock[size_t(engine)] = index + 1;
   return stamp.ordinal - 1;
 }

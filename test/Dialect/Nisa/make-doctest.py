@@ -59,7 +59,8 @@ def table(path):
         for role, buffer, access in ACCESS.findall(inst["example"]):
             types[buffer] = smallest_type(inst, operands[role], access, records)
         order = [buffer for _, buffer, _ in ACCESS.findall(inst["example"])]
-        print(kernel(name, types, f"  {inst['example']} : " + ", ".join(types[b] for b in order)))
+        colon = " : " if order else ""  # instructions on registers have no buffers
+        print(kernel(name, types, f"  {inst['example']}{colon}" + ", ".join(types[b] for b in order)))
 
 
 def instructions(text):

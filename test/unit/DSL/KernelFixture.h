@@ -132,7 +132,7 @@ inline std::string loopsOf(const TraceResult &result) {
   std::string out;
   for (const trace::Loop &l : result.trace.loops)
     out += "[" + std::to_string(l.begin) + ", " + std::to_string(l.end) + ") x " +
-           std::to_string(l.tripCount) +
+           std::to_string(l.control.tripCount) +
            (l.parent == trace::kNone ? "" : " in " + std::to_string(l.parent)) + "\n";
   return out;
 }

@@ -37,10 +37,10 @@ struct Tensor {
   uint32_t loop = kNone; ///< the loop it was declared in; kNone: in none
 };
 
-/// An nl::affine_for around the instructions [begin, end), which are at least one.
+/// A loop of the device around the instructions [begin, end), which are at least one.
 struct Loop {
   uint32_t begin = 0, end = 0;
-  int64_t tripCount = 1;
+  isa::LoopControl control;
   uint32_t parent = kNone; ///< the loop around it, always smaller than the own index
   uint32_t location = kNone;
 };

@@ -26,6 +26,25 @@ def ResolveEnginesPass : Pass<"kiln-resolve-engines", "::kiln::nisa::KernelOp"> 
   }];
 }
 
+def RegistersPass : Pass<"kiln-registers", "::kiln::nisa::KernelOp"> {
+  let summary = "Give every engine its own copy of the registers it needs";
+  let description = [{
+    A register of the kernel is a variable; engines have registers of their own, and all of them decide each
+    loop. Every engine that needs a register gets a copy of the instructions that compute it, under one number
+    for all; a store to memory is done by one engine. More registers live at once than an engine has are
+    refused (C-14).
+
+    Before: engines are resolved, but for instructions on registers. After: every instruction has an engine.
+
+    ```mlir
+    nisa.register_load src=%n[0+1, 0: 1x1] dst=r7 : ...
+    // becomes, in a kernel whose loop bound is r7,
+    nisa.register_load src=%n[0+1, 0: 1x1] dst=r0 engine=vector : ...
+    nisa.register_load src=%n[0+1, 0: 1x1] dst=r0 engine=sync : ...
+    ```
+  }];
+}
+
 def LegalizeTransposePass : Pass<"kiln-legalize-transpose", "::kiln::nisa::KernelOp"> {
   let summary = "Turn Tensor Engine transposes into transposing matmuls";
   let description = [{

@@ -139,6 +139,7 @@ struct Synchronise : impl::SynchronisePassBase<Synchronise> {
         auto op = stream::LoopOp::create(builder, source.getLoc(), loops[number].tripCount,
                                          orders.loopBegins[number] + rank,
                                          orders.loopEnds[number] + rank);
+        op.setControlAttr(source.getControlAttr());
         write(number, op.getBody().front());
       }
     }

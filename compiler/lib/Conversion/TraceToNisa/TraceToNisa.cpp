@@ -123,7 +123,7 @@ OwningOpRef<ModuleOp> traceToNisa(MLIRContext *context, const trace::Trace &trac
     values.buildUpTo(i);
     for (; next < trace.loops.size() && trace.loops[next].begin == i; open = next++) {
       const trace::Loop &loop = trace.loops[next];
-      auto op = nisa::ForOp::create(builder, locOf(loop.location), loop.tripCount);
+      auto op = nisa::ForOp::create(builder, locOf(loop.location), loop.control);
       builder.setInsertionPointToEnd(&op.getBody().front());
       llvm::for_each(inLoop[next], declare);
     }

@@ -93,6 +93,24 @@ struct Access {
   bool operator==(const Access &) const = default;
 };
 
+/// Everything an indexed access may touch in the first iteration of the loops around it: its
+/// partitions of a tensor on chip, all of one in HBM. `freeElements` are those of a partition, or
+/// of the tensor, in its own `dtype`.
+Access hullOf(const Access &access, bool isOnChip, DType dtype, int64_t freeElements);
+
+/// What decides how often the body of a loop runs. Registers are kNoRegister where a number stands,
+/// or nothing.
+struct LoopControl {
+  LoopKind kind = LoopKind::Count;
+  int64_t tripCount = 1; ///< Count; 1 for the others, with which no operand moves
+  int32_t first = 0, last = 0;
+  uint16_t firstRegister = kNoRegister, lastRegister = kNoRegister;
+  uint32_t step = 1;
+  uint16_t reg = kNoRegister; ///< the counter, or the condition
+  bool isCounted() const { return kind == LoopKind::Count; }
+  bool operator==(const LoopControl &) const = default;
+};
+
 /// Smallest and largest element index (within a partition on chip, within the
 /// tensor in HBM) an access touches in the first iteration of the loops around it.
 /// Precondition: nums >= 1.

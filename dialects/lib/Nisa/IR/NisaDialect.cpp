@@ -26,7 +26,8 @@ llvm::hash_code kiln::isa::hash_value(const Access &a) {
   return llvm::hash_combine(a.dtype, a.rank, a.partitionStart, a.partitionCount, a.rowStep,
                             a.offset,
                             llvm::hash_combine_range(a.step.begin(), a.step.begin() + a.rank),
-                            llvm::hash_combine_range(a.num.begin(), a.num.begin() + a.rank));
+                            llvm::hash_combine_range(a.num.begin(), a.num.begin() + a.rank),
+                            a.indexRegister, a.indexStep);
 }
 
 SideEffects::Resource *kiln::nisa::resourceOf(isa::Memory memory) {
@@ -179,6 +180,9 @@ LogicalResult AccessAttr::verify(function_ref<InFlightDiagnostic()> emitError, i
   if (access.partitionStart != 0 && access.rowStep != 0)
     return emitError() << "an access has a first partition (on chip) or a row "
                           "step (in HBM), not both";
+  if (access.isIndexed() && (access.indexStep < 0 || access.indexExtent < 1))
+    return emitError() << "an index steps by at least 0 and is below at least 1, not by "
+                       << access.indexStep << " below " << access.indexExtent;
   for (unsigned i = 0; i < access.rank; ++i)
     if (access.num[i] < 1)
       return emitError() << "free dim " << i << " has count " << access.num[i]

@@ -7,6 +7,7 @@
 //===------------------------------------------------------------------------------------------===//
 
 #include "InstImpl.h"
+#include "kiln/Dialect/Nisa/IR/RealText.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -18,6 +19,156 @@ using namespace kiln;
 using namespace kiln::nisa;
 
 #include "kiln/Dialect/Nisa/IR/NisaInterfaces.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// The head of a loop
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// Places in the attribute `control`.
+enum ControlPlace : unsigned {
+  Kind,
+  First,
+  FirstRegister,
+  Last,
+  LastRegister,
+  StepBy,
+  Reg,
+  Places
+};
+} // namespace
+
+isa::LoopControl kiln::nisa::controlOf(int64_t tripCount, DenseI64ArrayAttr attr) {
+  isa::LoopControl control;
+  control.tripCount = tripCount;
+  if (!attr || attr.size() != Places)
+    return control;
+  control.kind = isa::LoopKind(attr[Kind]);
+  control.first = int32_t(attr[First]);
+  control.firstRegister = uint16_t(attr[FirstRegister]);
+  control.last = int32_t(attr[Last]);
+  control.lastRegister = uint16_t(attr[LastRegister]);
+  control.step = uint32_t(attr[StepBy]);
+  control.reg = uint16_t(attr[Reg]);
+  return control;
+}
+
+isa::LoopControl kiln::nisa::controlOf(ForOp loop) {
+  return controlOf(int64_t(loop.getTripCount()), loop.getControlAttr());
+}
+
+DenseI64ArrayAttr kiln::nisa::controlAttr(MLIRContext *context, const isa::LoopControl &control) {
+  if (control.isCounted())
+    return {};
+  return DenseI64ArrayAttr::get(context,
+                                {int64_t(control.kind), control.first, control.firstRegister,
+                                 control.last, control.lastRegister, control.step, control.reg});
+}
+
+void kiln::nisa::setControl(ForOp loop, const isa::LoopControl &control) {
+  loop.setControlAttr(controlAttr(loop.getContext(), control));
+}
+
+/// A register, or a number where there is none.
+static void printBound(OpAsmPrinter &printer, uint16_t reg, int32_t number) {
+  if (reg == isa::kNoRegister)
+    printer << number;
+  else
+    printer << 'r' << reg;
+}
+
+static void printLoopControl(OpAsmPrinter &printer, Operation *, IntegerAttr tripCount,
+                             DenseI64ArrayAttr attr) {
+  const isa::LoopControl control = controlOf(tripCount.getInt(), attr);
+  switch (control.kind) {
+  case isa::LoopKind::Count:
+    printer << control.tripCount;
+    return;
+  case isa::LoopKind::While:
+    printer << "while r" << control.reg;
+    return;
+  case isa::LoopKind::Once:
+    printer << "if r" << control.reg;
+    return;
+  case isa::LoopKind::Range:
+    printer << 'r' << control.reg << " = ";
+    printBound(printer, control.firstRegister, control.first);
+    printer << " to ";
+    printBound(printer, control.lastRegister, control.last);
+    if (control.step != 1)
+      printer << " step " << control.step;
+  }
+}
+
+static ParseResult parseNumber32(OpAsmParser &parser, int32_t &value) {
+  SMLoc place = parser.getCurrentLocation();
+  int64_t wide;
+  if (parseNumber(parser, wide))
+    return failure();
+  value = int32_t(wide);
+  return value == wide
+             ? success()
+             : parser.emitError(place) << "the number " << wide << " does not fit 32 bits";
+}
+
+static ParseResult parseBound(OpAsmParser &parser, uint16_t &reg, int32_t &number) {
+  // A number is tried first: an optional keyword would take nothing else for an error.
+  APInt wide;
+  OptionalParseResult parsed = parser.parseOptionalDecimalInteger(wide);
+  if (!parsed.has_value()) {
+    int64_t found;
+    if (parseRegister(parser, found))
+      return failure();
+    reg = uint16_t(found);
+    return success();
+  }
+  if (failed(*parsed))
+    return failure();
+  if (wide.getSignificantBits() > 32)
+    return parser.emitError(parser.getCurrentLocation(), "the number does not fit 32 bits");
+  number = int32_t(wide.getSExtValue());
+  return success();
+}
+
+static ParseResult parseLoopControl(OpAsmParser &parser, IntegerAttr &tripCount,
+                                    DenseI64ArrayAttr &attr) {
+  isa::LoopControl control;
+  int64_t reg = isa::kNoRegister;
+  Builder &builder = parser.getBuilder();
+  if (succeeded(parser.parseOptionalKeyword("while"))) {
+    control.kind = isa::LoopKind::While;
+    if (parseRegister(parser, reg))
+      return failure();
+  } else if (succeeded(parser.parseOptionalKeyword("if"))) {
+    control.kind = isa::LoopKind::Once;
+    if (parseRegister(parser, reg))
+      return failure();
+  } else {
+    APInt trips;
+    OptionalParseResult counted = parser.parseOptionalInteger(trips);
+    if (counted.has_value()) {
+      if (failed(*counted))
+        return failure();
+      if (trips.getSignificantBits() > 64)
+        return parser.emitError(parser.getCurrentLocation(), "the number does not fit 64 bits");
+      tripCount = builder.getI64IntegerAttr(trips.getSExtValue());
+      return success();
+    }
+    control.kind = isa::LoopKind::Range;
+    if (parseRegister(parser, reg) || parser.parseEqual() ||
+        parseBound(parser, control.firstRegister, control.first) || parser.parseKeyword("to") ||
+        parseBound(parser, control.lastRegister, control.last))
+      return failure();
+    int32_t step = 1;
+    if (succeeded(parser.parseOptionalKeyword("step")) && parseNumber32(parser, step))
+      return failure();
+    control.step = uint32_t(step);
+  }
+  control.reg = uint16_t(reg);
+  tripCount = builder.getI64IntegerAttr(1);
+  attr = controlAttr(parser.getContext(), control);
+  return success();
+}
 
 #define GET_OP_CLASSES
 #include "kiln/Dialect/Nisa/IR/NisaOps.cpp.inc"
@@ -325,11 +476,29 @@ void ForOp::build(OpBuilder &builder, OperationState &state, int64_t tripCount) 
   state.addRegion()->emplaceBlock();
 }
 
+void ForOp::build(OpBuilder &builder, OperationState &state, const isa::LoopControl &control) {
+  build(builder, state, control.tripCount);
+  state.getOrAddProperties<Properties>().control = controlAttr(builder.getContext(), control);
+}
+
 int64_t ForOp::getIterations() { return int64_t(getTripCount()); }
 
 LogicalResult ForOp::verify() {
   if (getIterations() < 1)
     return emitError() << "a loop runs at least once, not " << getIterations() << " times";
+  if (DenseI64ArrayAttr attr = getControlAttr()) {
+    const isa::LoopControl control = controlOf(*this);
+    if (attr.size() != Places || attr[Kind] < 0 || attr[Kind] > int64_t(isa::LoopKind::Once))
+      return emitError() << "the control of a loop is " << unsigned(Places)
+                         << " numbers, the first of them its kind";
+    if (control.reg == isa::kNoRegister)
+      return emitError() << "a loop that registers decide has one";
+    if (control.step < 1 || control.step > uint32_t(INT32_MAX))
+      return emitError() << "the step of a loop is 1 to " << INT32_MAX << ", not "
+                         << int32_t(control.step);
+    if (getIterations() != 1)
+      return emitError() << "a loop that registers decide has no trip count";
+  }
   // Before the body: an instruction holds a step for each of so many loops.
   if (unsigned depth = loopDepth(*this); depth >= isa::kMaxLoopDepth)
     return emitError() << "the loop stands inside " << depth << " others, at most "

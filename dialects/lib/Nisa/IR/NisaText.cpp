@@ -46,6 +46,14 @@ void instimpl::printAccess(raw_ostream &os, const isa::Access &access,
     os << (i ? " " : ": ") << access.step[i] << 'x' << access.num[i];
   if (!perIteration.empty())
     os << " loop " << llvm::interleaved(perIteration, " ");
+  if (access.isIndexed()) {
+    os << " by ";
+    if (access.indexing == isa::Indexing::Scalar)
+      os << 'r' << access.indexRegister;
+    else
+      os << "rows";
+    os << " * " << access.indexStep << " below " << access.indexExtent;
+  }
   os << ']';
 }
 
@@ -85,6 +93,16 @@ static ParseResult parsePair(AsmParser &parser, int64_t &step, int64_t &num) {
                  failed(parseNumber(parser, num)));
 }
 
+/// "r12".
+ParseResult kiln::nisa::parseRegister(AsmParser &parser, int64_t &number) {
+  SMLoc place = parser.getCurrentLocation();
+  StringRef name;
+  if (parser.parseOptionalKeyword(&name) || !name.consume_front("r") ||
+      name.getAsInteger(10, number) || number >= isa::kNoRegister)
+    return parser.emitError(place, "expected a register, such as r0");
+  return success();
+}
+
 /// Whether the next token is the ']' that ends a list; consumes it.
 static bool atEnd(AsmParser &parser) { return succeeded(parser.parseOptionalRSquare()); }
 
@@ -110,6 +128,22 @@ static ParseResult parseStart(AsmParser &parser, isa::Access &access) {
   return failure(parser.parseComma() || parseNumber(parser, access.offset));
 }
 
+/// "r3 * 512 below 4096]" or "rows * 512 below 4096]", behind "by".
+static ParseResult parseIndex(AsmParser &parser, isa::Access &access) {
+  if (succeeded(parser.parseOptionalKeyword("rows"))) {
+    access.indexing = isa::Indexing::Vector;
+  } else {
+    int64_t number;
+    if (parseRegister(parser, number))
+      return failure();
+    access.indexing = isa::Indexing::Scalar;
+    access.indexRegister = uint16_t(number);
+  }
+  return failure(parser.parseStar() || parseNumber(parser, access.indexStep) ||
+                 parser.parseKeyword("below") || parseNumber(parser, access.indexExtent) ||
+                 parser.parseRSquare());
+}
+
 ParseResult instimpl::parseAccess(AsmParser &parser, isa::Access &access,
                                   SmallVectorImpl<int64_t> &perIteration) {
   if (parser.parseLSquare() || parseStart(parser, access))
@@ -118,6 +152,8 @@ ParseResult instimpl::parseAccess(AsmParser &parser, isa::Access &access,
   if (atEnd(parser))
     return success();
   while (hasDims && failed(parser.parseOptionalKeyword("loop"))) {
+    if (succeeded(parser.parseOptionalKeyword("by")))
+      return parseIndex(parser, access);
     if (access.rank == isa::kMaxFreeDims)
       return parser.emitError(parser.getCurrentLocation())
              << "an access has at most " << isa::kMaxFreeDims << " free dims";
@@ -127,11 +163,15 @@ ParseResult instimpl::parseAccess(AsmParser &parser, isa::Access &access,
     if (atEnd(parser))
       return success();
   }
+  if (!hasDims && succeeded(parser.parseOptionalKeyword("by")))
+    return parseIndex(parser, access);
   if (!hasDims && parser.parseKeyword("loop"))
     return failure();
   do {
     if (parseNumber(parser, perIteration.emplace_back()))
       return failure();
+    if (succeeded(parser.parseOptionalKeyword("by")))
+      return parseIndex(parser, access);
   } while (!atEnd(parser));
   return success();
 }
@@ -300,16 +340,6 @@ static ParseResult parseBool(AsmParser &parser, int64_t &value) {
   if (parser.parseOptionalKeyword(&name) || (name != "true" && name != "false"))
     return parser.emitError(place, "expected true or false");
   value = name == "true";
-  return success();
-}
-
-/// "r12".
-static ParseResult parseRegister(AsmParser &parser, int64_t &number) {
-  SMLoc place = parser.getCurrentLocation();
-  StringRef name;
-  if (parser.parseOptionalKeyword(&name) || !name.consume_front("r") ||
-      name.getAsInteger(10, number) || number >= isa::kNoRegister)
-    return parser.emitError(place, "expected a register, such as r0");
   return success();
 }
 

@@ -29,7 +29,9 @@ uint64_t unrolledSize(Block &block) {
   uint64_t size = 0;
   for (Operation &op : block) {
     uint64_t here = llvm::isa<InstOpInterface>(op) ? 1 : 0;
-    if (auto loop = dyn_cast<ForOp>(op))
+    if (auto loop = dyn_cast<ForOp>(op); loop && loop.getControl())
+      here = UINT64_MAX; // it stays
+    else if (loop)
       here = llvm::SaturatingMultiply(uint64_t(loop.getTripCount()),
                                       unrolledSize(loop.getBody().front()));
     size = llvm::SaturatingAdd(size, here);
@@ -84,6 +86,11 @@ private:
   uint64_t plan(ForOp loop, uint64_t fully) {
     Block &body = loop.getBody().front();
     const auto trips = uint64_t(loop.getIterations());
+    if (loop.getControl()) {
+      fates[loop] = {1, 1};
+      const uint64_t inside = plan(body, limits.body);
+      return inside;
+    }
     const uint64_t whole = llvm::SaturatingMultiply(trips, unrolledSize(body));
     if (whole <= fully) {
       loop.walk([&](ForOp inner) { fates[inner] = {}; });
@@ -167,6 +174,7 @@ private:
     int64_t done = 0;
     if (fate.groups > 0) {
       auto rolled = ForOp::create(builder, loop.getLoc(), int64_t(fate.groups));
+      rolled.setControlAttr(loop.getControlAttr());
       rolled->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
       OpBuilder::InsertionGuard guard(builder);
       builder.setInsertionPointToEnd(&rolled.getBody().front());

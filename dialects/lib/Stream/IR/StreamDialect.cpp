@@ -418,7 +418,10 @@ static LogicalResult verifyLoops(ArrayRef<Walk> walks) {
   auto describe = [](const Walk::Step &edge) -> std::string {
     if (!edge.isBegin)
       return "the end of a loop";
-    return "a loop of " + std::to_string(cast<LoopOp>(edge.op).getIterations()) + " iterations";
+    auto loop = cast<LoopOp>(edge.op);
+    if (loop.getControl())
+      return "a loop that registers decide";
+    return "a loop of " + std::to_string(loop.getIterations()) + " iterations";
   };
   if (walks.empty())
     return success();

@@ -53,6 +53,13 @@ isa::TensorView viewOf(mlir::Value buffer);
 /// The number of loops around `op`.
 unsigned loopDepth(mlir::Operation *op);
 
+/// What decides how often a loop runs; of a nisa.for, and of any op with its two attributes.
+isa::LoopControl controlOf(ForOp loop);
+isa::LoopControl controlOf(int64_t tripCount, mlir::DenseI64ArrayAttr control);
+void setControl(ForOp loop, const isa::LoopControl &control);
+/// The attribute beside the trip count; null for a counted loop.
+mlir::DenseI64ArrayAttr controlAttr(mlir::MLIRContext *context, const isa::LoopControl &control);
+
 } // namespace kiln::nisa
 
 #endif // KILN_DIALECT_NISA_IR_NISAINST_H

@@ -115,6 +115,10 @@ def Nisa_ForOp : Nisa_Op<"for",
     iteration; one declared outside carries what it holds from iteration to iteration. At most four loops
     stand inside one another.
 
+    Registers may decide instead (`control`): `r0 = 0 to r1 step 128` counts a register from a bound to below
+    another, `while r2` runs as long as a register is not 0, `if r2` once if it is not. Such a loop stays as
+    it is, no access moves with it by a coefficient, and it may run not at all.
+
     A loop may stay as it is: in the program it is an epoch, at whose edges all engines meet.
     `-nisa-unroll` decides which loops do, and writes iterations out.
 
@@ -123,15 +127,20 @@ def Nisa_ForOp : Nisa_Op<"for",
       nisa.dma_copy dst=%t[0+128, 0: 1x512] src=%x[128 rows of 512, 0: 1x512 loop 65536]
         : !nisa.buf<sbuf, 128x512xf32>, !nisa.buf<hbm, 512x512xf32>
     }
+    nisa.for r0 = 0 to r1 step 128 {
+      nisa.dma_copy dst=%t[0+128, 0: 1x512] src=%x[128 rows of 512, 0: 1x512 by r0 * 512 below 512]
+        : !nisa.buf<sbuf, 128x512xf32>, !nisa.buf<hbm, 512x512xf32>
+    }
     ```
   }];
-  let arguments = (ins I64Attr:$tripCount);
+  let arguments = (ins I64Attr:$tripCount, OptionalAttr<DenseI64ArrayAttr>:$control);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$tripCount attr-dict-with-keyword $body";
+  let assemblyFormat = "custom<LoopControl>($tripCount, $control) attr-dict-with-keyword $body";
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let skipDefaultBuilders = 1;
-  let builders = [OpBuilder<(ins "int64_t":$tripCount)>];
+  let builders = [OpBuilder<(ins "int64_t":$tripCount)>,
+                  OpBuilder<(ins "const ::kiln::isa::LoopControl &":$control)>];
 }
 
 #endif // KILN_DIALECT_NISA_IR_NISASTRUCTURE_TD

@@ -13,6 +13,8 @@ namespace kiln::nisa {
 void printReal(llvm::raw_ostream &os, double value, bool single);
 /// A signed decimal that fits 64 bits. "0x4" is the number 0 and an 'x', not a hexadecimal.
 mlir::ParseResult parseNumber(mlir::AsmParser &parser, int64_t &value);
+/// Parses a register: "r12".
+mlir::ParseResult parseRegister(mlir::AsmParser &parser, int64_t &number);
 /// Parses what `printReal` prints.
 mlir::ParseResult parseReal(mlir::AsmParser &parser, double &value, bool single);
 

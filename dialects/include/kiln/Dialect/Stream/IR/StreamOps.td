@@ -94,7 +94,7 @@ def Stream_LoopOp : Stream_Op<"loop",
   let description = [{
     One engine's part of a loop that runs `tripCount` times; the other queues have theirs at the same place.
     `first` and `last` are the positions of its beginning and its end in the program order. Instructions
-    inside move with it as with `nisa.for`.
+    inside move with it as with `nisa.for`, whose `control` it has where registers decide how often it runs.
 
     Encoded as the table's internal instructions `loop_begin` and `loop_end`.
 
@@ -113,7 +113,8 @@ def Stream_LoopOp : Stream_Op<"loop",
     ```
   }];
   let arguments = (ins I64Attr:$tripCount, Nisa_WordField<"uint32_t", "position of the beginning">:$first,
-                       Nisa_WordField<"uint32_t", "position of the end">:$last);
+                       Nisa_WordField<"uint32_t", "position of the end">:$last,
+                       OptionalAttr<DenseI64ArrayAttr>:$control);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $tripCount `from` custom<Word>($first) `to` custom<Word>($last) attr-dict-with-keyword $body
