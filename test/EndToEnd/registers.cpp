@@ -32,14 +32,13 @@ Tensor scale_rows(Tensor x, Tensor n) {
   Tensor y = nl::ndarray(x.shape(), x.dtype(), nl::shared_hbm);
   nisa::dma_copy(y, x);
   Reg rows = nisa::register_alloc(n);
-  nl::fori_loop(
-      0, rows,
-      [&](Reg row) {
-        Tensor t = nl::load(x.ap({{F, 4}, {1, F}}, {.scalar_offset = row}));
-        nisa::tensor_scalar({.dst = t, .data = t, .op0 = nl::multiply, .operand0 = 0.5f});
-        nl::store(y.ap({{F, 4}, {1, F}}, {.scalar_offset = row}), t);
-      },
-      {.step = 4});
+  nl::fori_loop(0, rows,
+                [&](Reg row) {
+                  Tensor t = nl::load(x.ap({{F, 4}, {1, F}}, {.scalar_offset = row}));
+                  nisa::tensor_scalar({.dst = t, .data = t, .op0 = nl::multiply, .operand0 = 0.5f});
+                  nl::store(y.ap({{F, 4}, {1, F}}, {.scalar_offset = row}), t);
+                },
+                {.step = 4});
   return y;
 }
 NL_KERNEL(scale_rows);
@@ -60,13 +59,12 @@ NL_KERNEL(sums);
 Tensor ranges(Tensor n) {
   Reg first = nisa::register_alloc(n.select(0, 0)), last = nisa::register_alloc(n.select(0, 1));
   Reg count = nisa::register_alloc(), sum = nisa::register_alloc();
-  nl::fori_loop(
-      first, last,
-      [&](Reg i) {
-        nisa::register_move(count, count + 1);
-        nisa::register_move(sum, sum + i);
-      },
-      {.step = 3});
+  nl::fori_loop(first, last,
+                [&](Reg i) {
+                  nisa::register_move(count, count + 1);
+                  nisa::register_move(sum, sum + i);
+                },
+                {.step = 3});
   return row_of({count, sum});
 }
 NL_KERNEL(ranges);
@@ -92,7 +90,8 @@ Tensor until_large(Tensor x) { // (1, 8) float32
   Tensor y = nl::ndarray(x.shape(), x.dtype(), nl::shared_hbm);
   Tensor t = nl::load(x), small = nl::ndarray({1, 1}, nl::int32);
   const auto test = [&] {
-    nisa::tensor_scalar({.dst = small, .data = t(_, ds(0, 1)), .op0 = nl::less, .operand0 = 100.0f});
+    nisa::tensor_scalar(
+        {.dst = small, .data = t(_, ds(0, 1)), .op0 = nl::less, .operand0 = 100.0f});
   };
   test();
   nl::while_loop(nisa::register_alloc(small), [&](Reg) {
@@ -135,15 +134,18 @@ Tensor put_row(Tensor x, Tensor r) {
   nisa::memset(zeros, 0);
   nl::store(y, zeros);
   Reg row = nisa::register_alloc(r);
-  nisa::dma_copy({.dst = y.select(0, row), .src = x.select(0, 0), .oob_mode = nisa::oob_mode::skip});
+  nisa::dma_copy(
+      {.dst = y.select(0, row), .src = x.select(0, 0), .oob_mode = nisa::oob_mode::skip});
   return y;
 }
 NL_KERNEL(put_row);
 
-/// A chain of sums through one SBUF tile, carried from iteration to iteration: a[i] + a[i - 1] + ...
+/// A chain of sums through one SBUF tile, carried from iteration to iteration: a[i] + a[i - 1] +
+/// ...
 Tensor running_sum(Tensor x, Tensor n) { // (1, C)
   Tensor y = nl::ndarray(x.shape(), x.dtype(), nl::shared_hbm);
-  Tensor t = nl::load(x), sum = nl::ndarray({1, 1}, x.dtype()), out = nl::ndarray(x.shape(), x.dtype());
+  Tensor t = nl::load(x), sum = nl::ndarray({1, 1}, x.dtype()),
+         out = nl::ndarray(x.shape(), x.dtype());
   nisa::memset(sum, 0);
   nisa::memset(out, 0);
   nl::fori_loop(0, nisa::register_alloc(n), [&](Reg i) {

@@ -323,9 +323,9 @@ private:
 
 /// A register of the device: an integer of 32 bits that exists only when the kernel runs. It bounds
 /// loops (nl::fori_loop), decides them (nl::while_loop, nl::if_), says where a view starts
-/// (Tensor::select, ApOptions::scalar_offset), and can be computed with: `+ - *` give a new register
-/// and wrap at 32 bits, nisa::register_alu does that and more. A copy of the handle is the same
-/// register; nisa::register_move copies the value.
+/// (Tensor::select, ApOptions::scalar_offset), and can be computed with: `+ - *` give a new
+/// register and wrap at 32 bits, nisa::register_alu does that and more. A copy of the handle is the
+/// same register; nisa::register_move copies the value.
 class Reg {
 public:
   constexpr Reg() = default;

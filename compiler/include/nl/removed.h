@@ -31,7 +31,8 @@ NL_REMOVED(spmd_dim, "[K-11] nl::spmd_dim is gone (a kernel asks nl::program_id(
 NL_REMOVED(atomic_rmw,
            "[K-11] nl::atomic_rmw is gone (load the tile, nisa::tensor_tensor, store it)")
 NL_REMOVED(all_reduce, "[K-11] nl::all_reduce is gone (a kernel runs on one core)")
-NL_REMOVED(dynamic_range, "[K-11] nl::dynamic_range is gone (nl::fori_loop runs on the device; nl::range unrolls while the kernel is "
+NL_REMOVED(dynamic_range, "[K-11] nl::dynamic_range is gone (nl::fori_loop runs on the device; "
+                          "nl::range unrolls while the kernel is "
                           "traced)")
 NL_REMOVED(mod, "[K-11] nl::mod has no instruction (subtract multiples of the divisor)")
 NL_REMOVED(fmod, "[K-11] nl::fmod has no instruction (subtract multiples of the divisor)")

@@ -55,7 +55,8 @@ void TraceState::takeResult(const nl::Tensor &result, uint32_t resultNumber) {
   if (record->loopNumber != 0)
     return fault("C-05",
                  text("result ", resultNumber, " is ", describe(view),
-                      ", which exists only inside the loop of line ", line(record->loopPlace)),
+                      ", which exists only inside the ", record->loopFunction, " of line ",
+                      line(record->loopPlace)),
                  "declare it before the loop");
   if (record->buffer != nl::shared_hbm)
     return fault("K-01",

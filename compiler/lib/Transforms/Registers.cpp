@@ -37,7 +37,7 @@ struct Registers : impl::RegistersPassBase<Registers> {
       return;
     const analysis::RegisterPlan plan = analysis::planRegisters(uses);
     if (plan.tooMany) {
-      InFlightDiagnostic diag = ops[plan.at]->emitError()
+      InFlightDiagnostic diag = mlir::emitError(ops[plan.at]->getLoc())
                                 << "[C-14] " << plan.tooMany
                                 << " registers are live here, an engine has "
                                 << isa::machine.maxSequencerRegisters;

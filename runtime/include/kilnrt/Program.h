@@ -129,7 +129,7 @@ struct Program {
   std::vector<std::string> files;
   std::vector<Location> locations;
   std::vector<std::string> texts; ///< the author's, which prints number
-  std::vector<Stream> streams; ///< at most one for each engine, in the order of the Engine enum
+  std::vector<Stream> streams;    ///< at most one for each engine, in the order of the Engine enum
   bool operator==(const Program &) const = default;
 
   /// The chain of `location`, innermost first; empty for kNone.

@@ -28,8 +28,9 @@ namespace {
   X(equal)                                                                                         \
   X(not_equal)                                                                                     \
   X(greater_equal)                                                                                 \
-  X(greater) X(less_equal) X(less) X(logical_and) X(logical_or) X(logical_xor) X(power) X(abs)     \
-      X(rsqrt) X(reciprocal) X(invert) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift)   \
+  X(greater)                                                                                       \
+  X(less_equal) X(less) X(logical_and) X(logical_or) X(logical_xor) X(power) X(abs) X(rsqrt)       \
+      X(reciprocal) X(invert) X(bitwise_and) X(bitwise_or) X(bitwise_xor) X(left_shift)            \
           X(right_shift) X(copy) X(square) X(sigmoid) X(relu) X(gelu) X(gelu_dx)                   \
               X(gelu_apprx_tanh) X(gelu_apprx_sigmoid) X(gelu_apprx_sigmoid_dx) X(silu) X(silu_dx) \
                   X(tanh) X(softplus) X(mish) X(erf) X(erf_dx) X(exp) X(log) X(sin) X(arctan)      \
@@ -97,8 +98,8 @@ const std::map<std::string_view, std::vector<Parameter>> &parameters() {
   static const std::map<std::string_view, std::vector<Parameter>> all = {
       {"nc_matmul",
        {P(matmul, dst), P(matmul, stationary), P(matmul, moving), P(matmul, is_stationary_onezero),
-        P(matmul, is_moving_onezero), P(matmul, is_transpose), P(matmul, accumulate), P(matmul, tile_position),
-        P(matmul, tile_size), P(matmul, perf_mode)}},
+        P(matmul, is_moving_onezero), P(matmul, is_transpose), P(matmul, accumulate),
+        P(matmul, tile_position), P(matmul, tile_size), P(matmul, perf_mode)}},
       {"nc_transpose", {P(transpose, dst), P(transpose, data), P(transpose, engine)}},
       {"activation",
        {P(activation, dst), P(activation, op), P(activation, data), P(activation, bias),

@@ -94,7 +94,7 @@ trace::Trace mixed() {
   t.tensors[0].location = 2;
   addBuffers(t);
   t.instructions = {memset(1, 8, 12), memset(1, 4, 6), memset(1, 8, 12)};
-  t.loops = {{1, 2, 3, trace::kNone, trace::kNone}};
+  t.loops = {{1, 2, {.tripCount = 3}, trace::kNone, trace::kNone}};
 
   const auto x = border(t, tile::Op::Load, {}, 0, {8, 12}, {12, 1}, 0);
   const auto half = value(t, tile::Op::Splat, {}, {1});

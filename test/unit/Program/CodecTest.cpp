@@ -82,7 +82,13 @@ TEST(Codec, AcceptsOnlyWhatItWouldWrite) {
 TEST(Codec, RejectsTruncationAtEveryByte) {
   samples::Rng rng(kSeed);
   for (const isa::InstDesc &desc : isa::instructions()) {
-    const auto bytes = encoded(samples::randomRecord(desc, 10, rng));
+    Record record = samples::randomRecord(desc, 10, rng);
+    for (isa::Access &access : record.inst.operands) { // PutsIndicesBehindTheLoopSteps cuts them
+      access.indexing = isa::Indexing::None;
+      access.indexRegister = isa::kNoRegister;
+      access.indexStep = access.indexExtent = 0;
+    }
+    const auto bytes = encoded(record);
     const size_t fixed = recordBytes(desc.opcode);
     for (size_t size = 0; size < bytes.size(); ++size) {
       const std::string left = std::to_string(size) + " bytes are left, ";
@@ -191,9 +197,57 @@ TEST(Codec, PutsLoopStepsBehindTheSlots) {
   EXPECT_EQ(changed(slots + 6, 5), "'tensor_copy': operand 'dst' moves with 5 loops, at most 4 "
                                    "stand inside one another");
   EXPECT_EQ(changed(slots + 6, 1), "'tensor_copy': the last loop step of operand 'dst' is 0");
-  EXPECT_EQ(changed(slots + 7, 1), "'tensor_copy': operand 'dst' has padding that is not zero");
+  EXPECT_EQ(changed(slots + 7, 1), "'tensor_copy': truncated record: 0 bytes are left for 1 "
+                                   "indices of 24");
   EXPECT_EQ(changed(slots + 6, 4),
             "'tensor_copy': truncated record: 24 bytes are left for 5 loop steps of 8");
+}
+
+TEST(Codec, PutsIndicesBehindTheLoopSteps) {
+  Record record;
+  record.inst = isa::makeInstruction(isa::Opcode::TensorCopy);
+  record.inst.engine = isa::Engine::Vector;
+  for (unsigned i : {0u, 1u}) {
+    isa::Access &access = record.inst.operands[i];
+    access.tensor = i;
+    access.rank = 1;
+    access.step[0] = access.num[0] = 1;
+  }
+  const size_t fixed = recordBytes(isa::Opcode::TensorCopy), slots = fixed - 2 * 96;
+  record.inst.operands[0].loopStep = {7};
+  isa::Access &src = record.inst.operands[1];
+  src.indexing = isa::Indexing::Scalar;
+  src.indexRegister = 258;
+  src.indexStep = -2;
+  src.indexExtent = 3;
+  std::vector<std::byte> bytes = encoded(record);
+  ASSERT_EQ(bytes.size(), fixed + 8 + 24);
+  EXPECT_EQ(recordBytes(record.inst), bytes.size());
+  EXPECT_EQ(bytes[slots + 7], std::byte{0});
+  EXPECT_EQ(bytes[slots + 96 + 7], std::byte{1});
+  EXPECT_EQ(bytes[fixed + 8], std::byte{2});
+  EXPECT_EQ(bytes[fixed + 9], std::byte{1});
+  EXPECT_EQ(bytes[fixed + 16], std::byte{0xFE});
+  EXPECT_EQ(bytes[fixed + 24], std::byte{3});
+  std::span<const std::byte> rest = bytes;
+  Expected<Record> back = decodeRecord(rest);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(*back, record);
+
+  const auto changed = [&](size_t at, int value) {
+    std::vector<std::byte> other = bytes;
+    other[at] = std::byte(value);
+    return errorOf(other);
+  };
+  EXPECT_EQ(changed(slots + 96 + 7, 3),
+            "'tensor_copy': operand 'src' is indexed in way 3, which there is not");
+  EXPECT_EQ(changed(slots + 96 + 7, 2),
+            "'tensor_copy': operand 'src' is indexed by a register, or has one, but not both");
+  EXPECT_EQ(changed(fixed + 10, 1),
+            "'tensor_copy': the index of operand 'src' has padding that is not zero");
+  bytes.pop_back();
+  EXPECT_EQ(errorOf(bytes),
+            "'tensor_copy': truncated record: 23 bytes are left for 1 indices of 24");
 }
 
 TEST(Codec, KeepsEveryBitOfAFloatField) {
@@ -253,7 +307,8 @@ TEST(Codec, RejectsWithAMessage) {
       {Opcode::TensorScalar, 69, 0,
        "'tensor_scalar': operand 'dst' has 0 free dims, but free dim 0 is not "
        "zero"},
-      {Opcode::TensorScalar, 71, 1, "'tensor_scalar': operand 'dst' has padding that is not zero"},
+      {Opcode::TensorScalar, 71, 1,
+       "'tensor_scalar': truncated record: 0 bytes are left for 1 indices of 24"},
       {Opcode::TensorScalar, 64 + 40, 1,
        "'tensor_scalar': operand 'dst' has 1 free dims, but free dim 1 is not "
        "zero"},

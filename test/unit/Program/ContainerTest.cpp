@@ -162,7 +162,7 @@ TEST(Container, RefusesBytesThatBelongToNothing) {
 TEST(Container, RefusesOtherVersions) {
   EXPECT_EQ(errorOf(RawFile{}.bytes()), "accepted");
   EXPECT_EQ(errorOf(RawFile{.version = 1}.bytes()),
-            "the program file has version 1, this reads version 3 | help: compile the kernel "
+            "the program file has version 1, this reads version 4 | help: compile the kernel "
             "again");
   EXPECT_EQ(errorOf(RawFile{.checksum = 0xABC}.bytes()),
             fmt::format("the program file was written with another instruction table: checksum "

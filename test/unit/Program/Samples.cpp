@@ -101,6 +101,13 @@ isa::Access anyAccess(uint32_t tensors, Rng &rng) {
   if (rng() % 4 == 0)
     for (size_t i = rng() % (isa::kMaxLoopDepth + 1); i-- > 0;)
       access.loopStep[i] = anyInt64(rng);
+  if (rng() % 4 == 0) {
+    const bool isScalar = rng() % 2;
+    access.indexing = isScalar ? isa::Indexing::Scalar : isa::Indexing::Vector;
+    access.indexRegister = isScalar ? uint16_t(rng() % isa::kNoRegister) : isa::kNoRegister;
+    access.indexStep = anyInt64(rng);
+    access.indexExtent = anyInt64(rng);
+  }
   return access;
 }
 

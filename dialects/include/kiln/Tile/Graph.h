@@ -2,8 +2,8 @@
 //
 // What the tile dialect says in IR, without MLIR: a list of nodes in program order, each a value of
 // static shape or an effect at the border to memory. The tracer records it, the reference
-// interpreter evaluates it, the planner cuts it into groups. dialects/docs/TileRationale.md explains
-// the operations; `inferShape` and `verify` hold their rules.
+// interpreter evaluates it, the planner cuts it into groups. dialects/docs/TileRationale.md
+// explains the operations; `inferShape` and `verify` hold their rules.
 //
 // Values have no memory. Arithmetic is fp32 inside; a node rounds once, to its own dtype, when it
 // yields (matmul and reductions too). Elementwise nodes broadcast as NumPy does. Only sums depend
@@ -53,7 +53,8 @@ enum class Op : uint8_t {
   Concat,    ///< operands side by side along `axis`
   Pad,       ///< `number` around x: starts[i] elements in front, ends[i] behind
   Broadcast, ///< x repeated to the node's shape by NumPy's rules
-  // Composites: each is its decomposition (kiln/Tile/Decompose.h), kept whole for readers and hints.
+  // Composites: each is its decomposition (kiln/Tile/Decompose.h), kept whole for readers and
+  // hints.
   Softmax,   ///< over `axis`
   RmsNorm,   ///< x / rms(x) over the last dim (, times operand 1)
   LayerNorm, ///< (x - mean) / deviation over the last dim (, times operand 1 (, plus operand 2))
@@ -99,10 +100,10 @@ struct Order {
 
 /// What the author asks of the planner for one value; it keeps to it or says why not.
 struct Hint {
-  std::optional<int64_t> partitionDim;     ///< which dim lies on partitions
-  std::vector<int64_t> tile;               ///< extent of a tile along each dim; 0: the planner's
-  std::optional<int64_t> buffers;          ///< tiles in flight
-  std::optional<isa::Memory> in;           ///< Hbm: the value is written out, not fused
+  std::optional<int64_t> partitionDim; ///< which dim lies on partitions
+  std::vector<int64_t> tile;           ///< extent of a tile along each dim; 0: the planner's
+  std::optional<int64_t> buffers;      ///< tiles in flight
+  std::optional<isa::Memory> in;       ///< Hbm: the value is written out, not fused
   uint32_t location = kNone;
   bool any() const { return partitionDim || !tile.empty() || buffers || in; }
 };
@@ -113,16 +114,16 @@ struct Node {
   std::vector<NodeId> operands; ///< all smaller than the own number
   Shape shape;                  ///< of the value; of what is written, for effects
   isa::DType dtype = isa::DType::Float32;
-  isa::ActFn fn{};               ///< Unary
-  isa::AluOp alu{};              ///< Binary; Reduce: add, multiply, maximum or minimum
-  std::vector<int64_t> axes;     ///< Reduce: ascending; Transpose: the permutation
-  int64_t axis = 0;              ///< Iota, Concat, Softmax
-  bool keepDims = false;         ///< Reduce
+  isa::ActFn fn{};           ///< Unary
+  isa::AluOp alu{};          ///< Binary; Reduce: add, multiply, maximum or minimum
+  std::vector<int64_t> axes; ///< Reduce: ascending; Transpose: the permutation
+  int64_t axis = 0;          ///< Iota, Concat, Softmax
+  bool keepDims = false;     ///< Reduce
   bool transposeX = false, transposeY = false; ///< Matmul: operand comes as [K, M], as [N, K]
   std::vector<int64_t> starts, ends, steps;    ///< Slice: starts and steps; Pad: starts and ends
-  double number = 0;             ///< Splat, Pad: the value; RmsNorm, LayerNorm: epsilon
-  View view;                     ///< Load, Store, Materialize
-  Order order;                   ///< Matmul, Reduce
+  double number = 0; ///< Splat, Pad: the value; RmsNorm, LayerNorm: epsilon
+  View view;         ///< Load, Store, Materialize
+  Order order;       ///< Matmul, Reduce
   Hint hint;
   uint32_t location = kNone; ///< index into the owner's locations
   uint32_t position = 0;     ///< instructions of the program in front of it (border nodes)
@@ -172,7 +173,8 @@ std::string_view name(Op op);
 
 /// One line of text: "%4 = binary add %1, %3 : 128x512 float32". For messages and tests.
 std::string print(const Graph &graph, NodeId id);
-/// All buffers and nodes, a line each; what `parse` reads (kiln/Tile/Parse.h). Locations are left out.
+/// All buffers and nodes, a line each; what `parse` reads (kiln/Tile/Parse.h). Locations are left
+/// out.
 std::string print(const Graph &graph);
 
 } // namespace kiln::tile

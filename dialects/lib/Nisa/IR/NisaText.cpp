@@ -514,6 +514,17 @@ ParseResult InstParser::parseItem(StringRef name, SMLoc place) {
                                  << name << "'";
 }
 
+/// "name=" stands at `place`. Behind an instruction without buffers no colon says that its items
+/// are over, and the next op begins with a keyword too.
+static bool isItem(SMLoc place) {
+  const char *at = place.getPointer(); // the buffer ends with a 0
+  while (llvm::isAlnum(*at) || *at == '_')
+    ++at;
+  while (*at == ' ')
+    ++at;
+  return *at == '=';
+}
+
 ParseResult InstParser::checkComplete(SMLoc place) {
   for (auto [i, operand] : llvm::enumerate(desc.operands))
     if (!operand.isOptional && !operands[i].given)
@@ -549,6 +560,8 @@ ParseResult InstParser::parse(OperationState &state, instimpl::InstAttrs &attrs)
   while (!typesColonSeen) {
     SMLoc place = parser.getCurrentLocation();
     StringRef name;
+    if (desc.operands.empty() && !isItem(place))
+      break;
     if (failed(parser.parseOptionalKeyword(&name)))
       break;
     if (parser.parseEqual() || parseItem(name, place))
