@@ -16,8 +16,7 @@ Tensor stored(const Reg &reg) {
 /// The sum of the numbers of n iterations.
 Tensor sum_of_counter(Tensor n) {
   Reg sum = nisa::register_alloc(0);
-  nl::fori_loop(0, nisa::register_alloc(n),
-                [&](Reg i) { nisa::register_move(sum, sum + i); });
+  nl::fori_loop(0, nisa::register_alloc(n), [&](Reg i) { nisa::register_move(sum, sum + i); });
   return stored(sum);
 }
 NL_KERNEL(sum_of_counter);
@@ -54,6 +53,32 @@ Tensor corner_of_tile(Tensor x, Tensor n) {
   return y;
 }
 NL_KERNEL(corner_of_tile);
+
+/// Uses a register behind the loop that made it, which may not have run.
+Tensor stale_register(Tensor n) {
+  Reg made;
+  nl::if_(nisa::register_alloc(n), [&] { made = nisa::register_alloc(7); });
+  return stored(made); // behind its loop
+}
+NL_KERNEL(stale_register);
+
+/// The same with a counter, and with a view that such a register places.
+Tensor stale_counter(Tensor n) {
+  Reg last;
+  nl::fori_loop(0, nisa::register_alloc(n), [&](Reg i) { last = i; });
+  return stored(last); // behind its loop
+}
+NL_KERNEL(stale_counter);
+Tensor stale_view(Tensor x, Tensor n) {
+  Tensor y = nl::ndarray({1, x.dim(1)}, x.dtype(), nl::shared_hbm), row;
+  nl::fori_loop(0, nisa::register_alloc(n), [&](Reg i) {
+    row = x.select(0, i).reshape({1, x.dim(1)});
+    nisa::register_alloc(i);
+  });
+  nl::store(y, row); // a view of a loop
+  return y;
+}
+NL_KERNEL(stale_view);
 
 /// The sum over i < n of the sums over j < m, each carried in a tile.
 Tensor nested_sums(Tensor x, Tensor n, Tensor m) { // x (n, m), n and m whole numbers

@@ -48,6 +48,19 @@ def B079():
 
 
 @case
+def stale():
+    """What a loop made is not there behind it: it may have run not at all."""
+    n, x = save("n.npy", number(0)), save("x.npy", normal(3, 4, 5))
+    for name, arguments, text in (
+        ("stale_register", [n], "src of nisa::register_store is a register that exists only inside the nl::if_"),
+        ("stale_counter", [n], "src of nisa::register_store is a register that exists only inside the nl::fori_loop"),
+        ("stale_view", [x, n], "is a view of 'arg0' whose register exists only inside the nl::fori_loop"),
+    ):
+        _, said = kiln("run", kernel(name), *arguments, code=1)
+        expect("error[C-05]: " in said and text in said, said)
+
+
+@case
 def B089():
     """DMA with a dynamic access pattern on an SBUF tile: right in range, refused by the run out of it."""
     x = normal(7, 4, 4)

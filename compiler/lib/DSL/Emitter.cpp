@@ -149,6 +149,15 @@ bool Emitter::admit(unsigned index, const nl::Tensor &tensor) {
           "take the view inside the body of the loop");
     return false;
   }
+  if (view.index != 0)
+    if (const RegisterRecord *ended = state->ended(uint16_t(view.index - 1))) {
+      fault("C-05",
+            text(desc.name, " of ", functionOf(row.desc), " is a view of ", state->describe(view),
+                 " whose register exists only inside the ", ended->loopFunction, " of line ",
+                 state->line(ended->loopPlace)),
+            "take the view inside the body of the loop, or make the register before it");
+      return false;
+    }
   if (view.keepsPartition)
     partitionViews.push_back(view);
   return true;

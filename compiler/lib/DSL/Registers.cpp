@@ -165,6 +165,7 @@ RegisterLoopScope::RegisterLoopScope(const RegTerm &lower, const RegTerm &upper,
   reg_ = state->newRegister(loc);
   control.reg = uint16_t(reg_.number());
   state->beginLoop(control, "nl::fori_loop", loc);
+  state->giveToLoop(control.reg);
   isOpen = true;
 }
 

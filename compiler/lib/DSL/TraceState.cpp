@@ -201,17 +201,34 @@ void TraceState::beginLoop(const isa::LoopControl &control, std::string_view fun
 //---- registers ----------------------------------------------------------===//
 
 nl::Reg TraceState::newRegister(const nl::SrcLoc &loc) {
-  if (registers == isa::kNoRegister)
-    fatal({"C-14", text("a kernel has at most ", registers, " registers"),
+  if (registers.size() == isa::kNoRegister)
+    fatal({"C-14", text("a kernel has at most ", registers.size(), " registers"),
            "reuse registers: nisa::register_move gives one a new value"},
           loc);
-  return {number, registers++};
+  registers.emplace_back();
+  const auto made = uint16_t(registers.size() - 1);
+  giveToLoop(made);
+  return {number, made};
+}
+
+void TraceState::giveToLoop(uint16_t reg) {
+  if (!open.empty())
+    registers[reg] = {open.back().number, open.back().place, open.back().function};
 }
 
 std::optional<uint16_t> TraceState::registerOf(const nl::Reg &reg, std::string_view what,
                                                const nl::SrcLoc &loc) {
-  if (reg.trace() == number)
-    return uint16_t(reg.number());
+  if (reg.trace() == number) {
+    const RegisterRecord *record = ended(uint16_t(reg.number()));
+    if (!record)
+      return uint16_t(reg.number());
+    report({"C-05",
+            text(what, " is a register that exists only inside the ", record->loopFunction,
+                 " of line ", line(record->loopPlace)),
+            "make it before the loop"},
+           loc);
+    return std::nullopt;
+  }
   report({"K-08",
           reg.trace() == 0 ? text(what, " is an empty handle: it names no register")
                            : text(what, " is a register of another trace"),

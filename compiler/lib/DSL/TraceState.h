@@ -117,6 +117,14 @@ struct OpenLoop {
   isa::AccumulatorChains before; ///< as the loop began
 };
 
+/// A register of the kernel. It exists in the loop it was made in, as tensors do: behind a loop
+/// that ran not at all nothing would have set it.
+struct RegisterRecord {
+  uint32_t loopNumber = 0; ///< of that loop; 0: none
+  Place loopPlace = 0;
+  std::string_view loopFunction;
+};
+
 class TraceState {
 public:
   TraceState(const nl::detail::KernelEntry &kernel, const TraceOptions &options);
@@ -171,6 +179,13 @@ public:
   /// The number of `reg`, which `what` names in messages; nothing after a report (K-08).
   std::optional<uint16_t> registerOf(const nl::Reg &reg, std::string_view what,
                                      const nl::SrcLoc &loc);
+  /// The loop that register `number` exists in, where it has ended; null where not.
+  const RegisterRecord *ended(uint16_t number) const {
+    const RegisterRecord &record = registers[number];
+    return isInside(record.loopNumber) ? nullptr : &record;
+  }
+  /// The innermost open loop owns register `number`: it is its counter.
+  void giveToLoop(uint16_t number);
   /// Whether an open loop counts with register `number`: the line of that loop.
   std::optional<Place> countedBy(uint16_t number) const;
   void endLoop();
@@ -202,10 +217,10 @@ public:
   Values values;
   std::vector<std::string> texts; ///< what prints show in front
   std::map<std::string, uint32_t, std::less<>> textNumbers;
-  std::vector<Loop> loops;    ///< locations hold Places until finish
-  std::vector<OpenLoop> open; ///< outermost first
-  uint32_t skipping = 0;      ///< open loops of no iterations
-  uint32_t registers = 0;     ///< made so far
+  std::vector<Loop> loops;               ///< locations hold Places until finish
+  std::vector<OpenLoop> open;            ///< outermost first
+  uint32_t skipping = 0;                 ///< open loops of no iterations
+  std::vector<RegisterRecord> registers; ///< by number
   std::vector<LoopRecord> claimedLoops;
   std::vector<Place> emptyLoops; ///< loops over ranges without an element, where C-12 may come from
   size_t statements = 0;         ///< instructions and tensors so far, wrong ones too
