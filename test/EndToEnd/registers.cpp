@@ -157,6 +157,49 @@ Tensor running_sum(Tensor x, Tensor n) { // (1, C)
 }
 NL_KERNEL(running_sum);
 
+/// The same with the index in a tile: the view is taken once, before the loop, and every iteration
+/// adds to the tile that places it.
+Tensor bumped_sum(Tensor x, Tensor n) { // (1, C)
+  Tensor y = nl::ndarray({1, 1}, x.dtype(), nl::shared_hbm);
+  Tensor t = nl::load(x), sum = nl::ndarray({1, 1}, x.dtype());
+  Tensor at = nl::ndarray({1, 1}, nl::int32);
+  nisa::memset(sum, 0);
+  nisa::memset(at, 0);
+  Tensor element = t.ap({{x.dim(1), 1}, {1, 1}}, {.scalar_offset = at, .indirect_dim = 1});
+  nl::fori_loop(0, nisa::register_alloc(n), [&](Reg) {
+    nisa::tensor_tensor(sum, sum, element, nl::add);
+    nisa::tensor_scalar({.dst = at, .data = at, .op0 = nl::add, .operand0 = 2});
+  });
+  nl::store(y, sum);
+  return y;
+}
+NL_KERNEL(bumped_sum);
+
+/// Row index[0] of x to row index[1] of y, by tensors in HBM and in SBUF; x (A, B, C).
+Tensor move_plane(Tensor x, Tensor index) {
+  Tensor y = nl::ndarray(x.shape(), x.dtype(), nl::shared_hbm);
+  nisa::dma_copy(y, x);
+  Tensor to = nl::ndarray({1, 1}, nl::uint8);
+  nisa::tensor_copy(to, nl::load(index.select(0, 1).reshape({1, 1})));
+  nisa::dma_copy(y.select(0, to), x.select(0, index.select(0, 0)));
+  return y;
+}
+NL_KERNEL(move_plane);
+
+/// y = x(_, r, _) on chip and x(r, _) in HBM: registers as subscripts; x (P, B, C).
+std::array<Tensor, 2> subscripts(Tensor x, Tensor n) {
+  const auto [P, B, C] = x.dims<3>();
+  Tensor y = nl::ndarray({P, C}, x.dtype(), nl::shared_hbm);
+  Tensor z = nl::ndarray({B, C}, x.dtype(), nl::shared_hbm);
+  Reg r = nisa::register_alloc(n);
+  Tensor t = nl::load(x), u = nl::ndarray({P, C}, x.dtype());
+  nisa::tensor_copy(u, t(_, r, _));
+  nl::store(y, u);
+  nisa::dma_copy(z, x(r));
+  return {y, z};
+}
+NL_KERNEL(subscripts);
+
 /// n iterations of a small body.
 Tensor spin(Tensor n) {
   Tensor y = nl::ndarray({1, 1}, nl::float32, nl::shared_hbm);

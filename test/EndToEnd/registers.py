@@ -111,6 +111,26 @@ def indices_choose():
         equal(run("running_sum", x, number(n), orders=ORDERS), y, f"running_sum {n}")
 
 
+def tensors_are_indices():
+    rng = np.random.default_rng(8)
+    x = rng.integers(-50, 50, (1, 37)).astype(np.float32)
+    for n in (0, 1, 2, 19):
+        equal(run("bumped_sum", x, number(n), orders=ORDERS), [[x[0, 0 : 2 * n : 2].sum()]], f"bumped_sum {n}")
+    _, said = kiln("run", f"{SOURCE}:bumped_sum", *given(x, number(20)), code=3)
+    line = 1 + SOURCE.read_text().split("nisa::tensor_tensor(sum, sum, element")[0].count("\n")
+    expect(f"registers.cpp:{line}: error[V-17]: index 38 of data2 is outside 't0', whose indexed dim has 37 (0 to 36)" in said, said)
+    x = rng.standard_normal((6, 5, 3), dtype=np.float32)
+    for source, target in ((0, 0), (5, 1), (2, 5)):
+        y = x.copy()
+        y[target] = x[source]
+        equal(run("move_plane", x, number(source, target), orders=ORDERS), y, f"move_plane {source} {target}")
+    x = rng.standard_normal((5, 5, 3), dtype=np.float32)
+    for r in (0, 4):
+        kiln("run", f"{SOURCE}:subscripts", *given(x, number(r)), "-o", "y.npy", "-o", "z.npy")
+        equal(np.load(kiln.scratch / "y.npy"), x[:, r], f"x(_, {r}, _)")
+        equal(np.load(kiln.scratch / "z.npy"), x[r], f"x({r})")
+
+
 def limits_stop():
     equal(run("spin", number(1000000)), [[1000000]], "spin")
     _, said = kiln("run", f"{SOURCE}:forever", *given(number(0)), "--max-steps", "1000", code=4)
@@ -121,4 +141,5 @@ rows_are_scaled()
 loops_count()
 conditions_come_from_memory()
 indices_choose()
+tensors_are_indices()
 limits_stop()

@@ -323,9 +323,9 @@ private:
 
 /// A register of the device: an integer of 32 bits that exists only when the kernel runs. It bounds
 /// loops (nl::fori_loop), decides them (nl::while_loop, nl::if_), says where a view starts
-/// (Tensor::select, ApOptions::scalar_offset), and can be computed with: `+ - *` give a new
-/// register and wrap at 32 bits, nisa::register_alu does that and more. A copy of the handle is the
-/// same register; nisa::register_move copies the value.
+/// (Tensor::select, a subscript, ApOptions::scalar_offset), and can be computed with: `+ - *` give
+/// a new register and wrap at 32 bits, nisa::register_alu does that and more. A copy of the handle
+/// is the same register; nisa::register_move copies the value.
 class Reg {
 public:
   constexpr Reg() = default;
@@ -427,13 +427,15 @@ struct Chunk {
 namespace detail {
 /// One subscript.
 struct Index {
-  enum class Kind : uint8_t { Element, Range, Whole, Dots };
+  enum class Kind : uint8_t { Element, Range, Whole, Dots, Register };
   Slice range{};
   Kind kind = Kind::Whole;
+  Reg reg{}; ///< Register: Tensor::select by it
   template <Integer T>
   constexpr Index(T element) : range{element, element, 1, true}, kind(Kind::Element) {}
   constexpr Index(const nl::Index &element)
       : range{element, element, 1, false}, kind(Kind::Element) {}
+  constexpr Index(const Reg &r) : kind(Kind::Register), reg(r) {}
   constexpr Index(const Slice &s) : range(s), kind(Kind::Range) {}
   constexpr Index(const Chunk &c) : range(c), kind(Kind::Range) {}
   constexpr Index(Whole) {}
@@ -477,7 +479,19 @@ struct View {
   /// Where a register says: its number plus 1 (0: nowhere), the elements one index moves the view
   /// by, and how many there are.
   uint32_t index = 0;
+  bool indexIsTensor = false; ///< `index` counts the tensors that say where views lie instead
   int64_t indexStep = 0, indexExtent = 0;
+};
+
+/// An index known only when the kernel runs: a register, or the one element of an integer tensor,
+/// which every instruction that uses the view reads before it begins.
+struct RunTimeIndex {
+  RunTimeIndex(const Reg &r) : reg(r) {}
+  template <Handle T>
+  RunTimeIndex(const T &t) : tensor(t.raw()), isTensor(true) {}
+  Reg reg{};
+  View tensor{};
+  bool isTensor = false;
 };
 } // namespace detail
 
@@ -494,10 +508,10 @@ struct ApOptions {
       {}; ///< first element, in elements of the pattern's dtype; 0 when absent
   std::optional<DType> dtype =
       {}; ///< reads the storage as this dtype; steps and counts are in its elements
-  /// A register whose value, times the elements right of `indirect_dim` in the tensor, is added to
-  /// the offset when the kernel runs.
-  std::optional<Reg> scalar_offset = {};
-  int indirect_dim = 0; ///< of the tensor; the values of the register are below its extent
+  /// A register, or a (1, 1) integer tensor, whose value, times the elements right of
+  /// `indirect_dim` in the tensor, is added to the offset when the kernel runs.
+  std::optional<detail::RunTimeIndex> scalar_offset = {};
+  int indirect_dim = 0; ///< of the tensor; the values of the index are below its extent
 };
 
 //---- the tensor handle --------------------------------------------------===//
@@ -562,7 +576,8 @@ public:
 
   /// The part of the tensor the subscripts select; missing ones take whole dims. An integer drops
   /// its dim, except that on chip dim 0 stays as extent 1 and at least two dims stay, in HBM at
-  /// least one. Checks V-01, V-02, V-03, P-08, P-14.
+  /// least one. A register is an integer known when the kernel runs, see select. Checks V-01, V-02,
+  /// V-03, P-08, P-14; with registers B-14, V-12.
   Tensor operator()(detail::Index i0, SrcLoc loc = SrcLoc::current()) const {
     const detail::Index list[] = {i0};
     return subscript(list, 1, loc);
@@ -608,9 +623,11 @@ public:
                SrcLoc loc = SrcLoc::current()) const;
   /// Drops dim d: o' = o + index * T_d. On chip d is not 0. Checks V-01, V-06.
   Tensor select(int dim, detail::Position index, SrcLoc loc = SrcLoc::current()) const;
-  /// The same with an index known only when the kernel runs, 0 to S_d - 1. One a view. Checks B-14,
-  /// V-12; V-17 while it runs.
+  /// The same with an index known only when the kernel runs, 0 to S_d - 1: a register, or the one
+  /// element of an integer tensor in SBUF or HBM, as it is when an instruction uses the view. One a
+  /// view. Checks B-14, D-14, V-12; V-17 while it runs.
   Tensor select(int dim, const Reg &index, SrcLoc loc = SrcLoc::current()) const;
+  Tensor select(int dim, const Tensor &index, SrcLoc loc = SrcLoc::current()) const;
   /// S'_k = S_order(k), T'_k = T_order(k); on chip order(0) = 0. Checks V-03, V-06.
   Tensor permute(const Shape &order, SrcLoc loc = SrcLoc::current()) const;
   /// Repeats dim d, of extent 1, `size` times: S'_d = size, T'_d = 0. On chip d is not 0. The

@@ -149,7 +149,7 @@ bool Emitter::admit(unsigned index, const nl::Tensor &tensor) {
           "take the view inside the body of the loop");
     return false;
   }
-  if (view.index != 0)
+  if (view.index != 0 && !view.indexIsTensor)
     if (const RegisterRecord *ended = state->ended(uint16_t(view.index - 1))) {
       fault("C-05",
             text(desc.name, " of ", functionOf(row.desc), " is a view of ", state->describe(view),
@@ -176,16 +176,28 @@ std::optional<nl::Tensor> Emitter::inMemory(unsigned index, const nl::Tensor &te
   return std::nullopt;
 }
 
+nl::detail::View Emitter::placed(const nl::detail::View &view) {
+  if (!view.indexIsTensor)
+    return view;
+  const size_t errors = state->log.errorCount();
+  const nl::Reg reg = nisa::register_alloc(nl::Tensor(state->indexTensors[view.index - 1]), loc);
+  broken = broken || state->log.errorCount() != errors;
+  nl::detail::View result = view;
+  result.index = reg.number() + 1;
+  result.indexIsTensor = false;
+  return result;
+}
+
 void Emitter::operand(unsigned index, const nl::Tensor &tensor, FreeDims dims) {
   if (std::optional<nl::Tensor> memory = inMemory(index, tensor))
-    inst.operands[index] = foldView(memory->raw(), memory->raw().tensor, dims);
+    inst.operands[index] = foldView(placed(memory->raw()), memory->raw().tensor, dims);
 }
 
 void Emitter::transferOperand(unsigned index, const nl::Tensor &tensor, const nl::Tensor &other) {
   std::optional<nl::Tensor> memory = inMemory(index, tensor);
   if (!memory)
     return;
-  const nl::detail::View &view = memory->raw(), &partner = other.raw();
+  const nl::detail::View view = placed(memory->raw()), &partner = other.raw();
   bool cut = nl::is_hbm(view.buffer) && !nl::is_hbm(partner.buffer) && partner.rank != 0;
   inst.operands[index] = cut ? foldRows(view, view.tensor, partner.shape[0])
                              : foldView(view, view.tensor, FreeDims::Merge);

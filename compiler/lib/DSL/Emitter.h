@@ -72,6 +72,8 @@ private:
   /// `tensor`, or the tile that holds it for instructions when it is a value. Nothing after a
   /// report.
   std::optional<nl::Tensor> inMemory(unsigned index, const nl::Tensor &tensor);
+  /// `view`; where a tensor says its place, by a register loaded here.
+  nl::detail::View placed(const nl::detail::View &view);
   std::vector<DiagnosticLog::Note> operandNotes(int first) const;
 
   const Row &row;

@@ -88,6 +88,7 @@ public:
 
   void report(const Fault &fault, Place place, std::vector<Note> notes = {});
   bool hasErrors() const { return errors != 0; }
+  size_t errorCount() const { return errors; }
   /// All of them, with places: by file and line, and on one line in the order they were found;
   /// those of arguments by rule and text, before those of the call.
   std::vector<Diagnostic> finish();
@@ -193,6 +194,11 @@ public:
   bool areOpen(const nl::detail::Moves &moves) const;
   /// Whether the loop that indices call `number` is open; 0 stands for the kernel.
   bool isInside(uint32_t number) const;
+  /// The number, plus 1, of a tensor that says where a view lies.
+  uint32_t numberOfIndex(const nl::Tensor &tensor) {
+    indexTensors.push_back(tensor);
+    return static_cast<uint32_t>(indexTensors.size());
+  }
   /// The number of a text that prints show.
   uint32_t numberOf(std::string_view text);
   unsigned line(Place place) { return locations.chain(place).front().line; }
@@ -221,6 +227,7 @@ public:
   std::vector<OpenLoop> open;            ///< outermost first
   uint32_t skipping = 0;                 ///< open loops of no iterations
   std::vector<RegisterRecord> registers; ///< by number
+  std::vector<nl::Tensor> indexTensors;  ///< that say where views lie
   std::vector<LoopRecord> claimedLoops;
   std::vector<Place> emptyLoops; ///< loops over ranges without an element, where C-12 may come from
   size_t statements = 0;         ///< instructions and tensors so far, wrong ones too

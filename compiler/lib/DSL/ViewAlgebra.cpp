@@ -252,6 +252,10 @@ void ViewAlgebra::subscript(std::span<const Index> indices, unsigned count) {
       selectElement(d, i.range.start, i.range.fromEnd);
       drop[d] = true;
       break;
+    case Index::Kind::Register:
+      selectElement(d, nl::detail::RunTimeIndex(i.reg));
+      drop[d] = true;
+      break;
     case Index::Kind::Range:
       sliceDim(d, i.range);
       break;
@@ -288,31 +292,62 @@ void ViewAlgebra::select(int dim, const nl::detail::Position &index) {
     removeDim(*d);
 }
 
-void ViewAlgebra::indexBy(const nl::Reg &index, int64_t step, int64_t extent,
+/// An index is one whole number.
+void ViewAlgebra::checkIndexTensor(const View &index, std::string_view what) {
+  if (index.trace == 0)
+    return fault(
+        "K-08",
+        text("the index of ", what, " of ", name(), " is an empty handle: it names no tensor"),
+        "assign it the result of nl::ndarray first");
+  if (index.index != 0)
+    return fault("V-12", text("the index of ", what, " of ", name(), " lies where an index says"),
+                 "load it with nisa::register_alloc, and index by that register");
+  int64_t elements = 1;
+  for (unsigned i = 0; i < index.rank; ++i)
+    elements = multiply(elements, index.shape[i]);
+  if (elements == 1 && !isa::isFloat(toIsa(index.dtype)))
+    return;
+  fault("D-14",
+        text("the index of ", what, " of ", name(), " must be one whole number, got ",
+             isa::name(toIsa(index.dtype)), " ", tupleText({index.shape, index.rank})),
+        elements == 1 ? "copy it to an int32 tile with nisa::tensor_copy first"
+                      : "take a view of one element of it");
+}
+
+void ViewAlgebra::indexBy(const nl::detail::RunTimeIndex &index, int64_t step, int64_t extent,
                           std::string_view what) {
-  if (index.trace() != view.trace)
+  if (index.isTensor)
+    checkIndexTensor(index.tensor, what);
+  else if (index.reg.trace() != view.trace)
     return fault("K-08",
                  text("the index of ", what, " of ", name(),
-                      index.trace() == 0 ? " is an empty handle: it names no register"
-                                         : " is a register of another trace"),
+                      index.reg.trace() == 0 ? " is an empty handle: it names no register"
+                                             : " is a register of another trace"),
                  "make it with nisa::register_alloc inside the kernel");
   if (view.index != 0)
     return fault("V-12", text(name(), " already lies where a register says"),
                  "a view has one index known at run time; add the registers up, or copy first");
-  view.index = index.number() + 1;
+  view.index = index.isTensor ? 1 : index.reg.number() + 1;
+  view.indexIsTensor = index.isTensor;
   view.indexStep = step;
   view.indexExtent = extent;
 }
 
-void ViewAlgebra::select(int dim, const nl::Reg &index) {
+void ViewAlgebra::selectElement(unsigned d, const nl::detail::RunTimeIndex &index) {
+  subject = static_cast<int>(d);
+  const int64_t extent = view.shape[d];
+  view.shape[d] = 1;
+  if (onChip() && d == 0)
+    return fault("B-14", text("an index known at run time cannot choose a partition of ", name()),
+                 "index a free dim, or keep the data in HBM");
+  indexBy(index, view.stride[d], extent, text("dim ", d));
+}
+
+void ViewAlgebra::select(int dim, const nl::detail::RunTimeIndex &index) {
   const std::optional<unsigned> d = resolveDim(dim, view.rank);
   if (!d)
     return;
-  if (onChip() && *d == 0)
-    return fault("B-14", text("an index known at run time cannot choose a partition of ", name()),
-                 "index a free dim, or keep the data in HBM");
-  indexBy(index, view.stride[*d], view.shape[*d], text("dim ", *d));
-  view.shape[*d] = 1;
+  selectElement(*d, index);
   if (view.rank > (onChip() ? 2u : 1u))
     removeDim(*d);
 }

@@ -29,7 +29,7 @@ public:
   void subscript(std::span<const nl::detail::Index> indices, unsigned count);
   void slice(int dim, const nl::Slice &range);
   void select(int dim, const nl::detail::Position &index);
-  void select(int dim, const nl::Reg &index);
+  void select(int dim, const nl::detail::RunTimeIndex &index);
   void permute(const nl::Shape &order);
   void broadcast(int dim, int64_t size);
   void expandDim(int dim);
@@ -70,9 +70,13 @@ private:
     std::string atLow, atHigh; ///< "where i is 9", for messages; empty where nothing moves
   };
   Extremes extremesOf(const nl::detail::Position &position) const;
-  /// Lets register `index` say where the view lies: `step` elements an index, `extent` of them.
-  /// `what` is the dim it chooses from.
-  void indexBy(const nl::Reg &index, int64_t step, int64_t extent, std::string_view what);
+  /// Lets `index` say where the view lies: `step` elements an index, `extent` of them. `what` is
+  /// the dim it chooses from. A tensor is not numbered here: its view.index becomes 1.
+  void indexBy(const nl::detail::RunTimeIndex &index, int64_t step, int64_t extent,
+               std::string_view what);
+  void checkIndexTensor(const View &index, std::string_view what);
+  /// Dim `d` at `index`; it stays, with extent 1.
+  void selectElement(unsigned d, const nl::detail::RunTimeIndex &index);
   void indexStorage(const View &storage, const nl::ApOptions &options, int64_t from, int64_t to);
   void removeDim(unsigned d);
   void insertDim(unsigned d, int64_t extent, int64_t stride);

@@ -9,6 +9,8 @@
 #include "Movement.h"
 #include "ViewAlgebra.h"
 
+#include <algorithm>
+
 namespace nl {
 namespace {
 
@@ -72,10 +74,24 @@ std::optional<Tensor> refuseBytes(const Tensor &tensor, const char *method, SrcL
 
 } // namespace
 
+/// `view`, which `index` places: the trace remembers a tensor that does.
+static Tensor placedBy(const detail::RunTimeIndex &index, const Tensor &view) {
+  TraceState *state = TraceState::current();
+  if (!state || !index.isTensor || view.raw().poison)
+    return view;
+  detail::View numbered = view.raw();
+  numbered.index = state->numberOfIndex(Tensor(index.tensor));
+  return Tensor(numbered);
+}
+
 Tensor Tensor::subscript(const detail::Index *indices, unsigned count, SrcLoc loc) const {
-  return apply(*this, "subscript", loc, ViewKind::Select, [&](ViewAlgebra &a) {
-    a.subscript({indices, std::min(count, detail::maxRank)}, count);
-  });
+  const std::span list(indices, std::min(count, detail::maxRank));
+  if (std::ranges::any_of(
+          list, [](const detail::Index &i) { return i.kind == detail::Index::Kind::Register; }))
+    if (std::optional<Tensor> poison = refuseBytes(*this, "subscript by a register", loc))
+      return *poison;
+  return apply(*this, "subscript", loc, ViewKind::Select,
+               [&](ViewAlgebra &a) { a.subscript(list, count); });
 }
 
 Tensor Tensor::slice(int dim, detail::Position start, detail::Position end, int64_t step,
@@ -89,11 +105,22 @@ Tensor Tensor::select(int dim, detail::Position index, SrcLoc loc) const {
                [&](ViewAlgebra &a) { a.select(dim, index); });
 }
 
-Tensor Tensor::select(int dim, const Reg &index, SrcLoc loc) const {
-  if (std::optional<Tensor> poison = refuseBytes(*this, "select by a register", loc))
+/// By an index known when the kernel runs; a poisoned one has been reported.
+static Tensor selectAt(const Tensor &tensor, int dim, const detail::RunTimeIndex &index,
+                       const char *what, SrcLoc loc) {
+  if (std::optional<Tensor> poison = refuseBytes(tensor, what, loc))
     return *poison;
-  return apply(*this, "select", loc, ViewKind::Select,
-               [&](ViewAlgebra &a) { a.select(dim, index); });
+  const Tensor result =
+      apply(tensor, "select", loc, ViewKind::Select, [&](ViewAlgebra &a) { a.select(dim, index); });
+  return placedBy(index, result);
+}
+
+Tensor Tensor::select(int dim, const Reg &index, SrcLoc loc) const {
+  return selectAt(*this, dim, index, "select by a register", loc);
+}
+
+Tensor Tensor::select(int dim, const Tensor &index, SrcLoc loc) const {
+  return selectAt(*this, dim, index, "select by a tensor", loc);
 }
 
 Tensor Tensor::permute(const Shape &order, SrcLoc loc) const {
@@ -140,7 +167,7 @@ Tensor Tensor::view(DType dtype, SrcLoc loc) const {
 Tensor Tensor::ap(const Pattern &pattern, const ApOptions &options, SrcLoc loc) const {
   if (std::optional<Tensor> poison = refuseBytes(*this, "ap", loc))
     return *poison;
-  return apply(*this, "ap", loc, ViewKind::Regroup, [&](ViewAlgebra &a) {
+  const Tensor result = apply(*this, "ap", loc, ViewKind::Regroup, [&](ViewAlgebra &a) {
     TraceState *state = TraceState::current();
     const kiln::trace::TensorRecord *record = state ? state->find(view_) : nullptr;
     // A poisoned or foreign tensor has been, or will be, reported where an instruction uses it.
@@ -148,6 +175,7 @@ Tensor Tensor::ap(const Pattern &pattern, const ApOptions &options, SrcLoc loc) 
       a.accessPattern(kiln::trace::wholeView(record->buffer, record->dtype, record->shape), pattern,
                       options);
   });
+  return options.scalar_offset ? placedBy(*options.scalar_offset, result) : result;
 }
 
 //---- questions ----------------------------------------------------------===//

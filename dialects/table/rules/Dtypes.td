@@ -322,6 +322,29 @@ def : RuleText<"D-13", "int32 values pass through float32",
   }];
 }
 
+def : RuleText<"D-14", "Indices are whole numbers",
+  "an index is loaded as the bits it has in memory, so those must be an integer's",
+  "copy the indices to an int32 tile, and take the element that is meant"> {
+  let arguments = "rand:16x64:float32 ones:1x1:float32";
+  let wrong = [{
+    Tensor kernel(Tensor x, Tensor row) {
+      Tensor y = nl::ndarray({1, 64}, x.dtype(), nl::shared_hbm);
+      Tensor index = nl::load(row); // a float32 1
+      nisa::dma_copy(y, x.select(0, index).reshape({1, 64}));
+      return y;
+    }
+  }];
+  let right = [{
+    Tensor kernel(Tensor x, Tensor row) {
+      Tensor y = nl::ndarray({1, 64}, x.dtype(), nl::shared_hbm);
+      Tensor index = nl::ndarray({1, 1}, nl::int32);
+      nisa::tensor_copy(index, nl::load(row));
+      nisa::dma_copy(y, x.select(0, index).reshape({1, 64}));
+      return y;
+    }
+  }];
+}
+
 def : RuleText<"D-15", "A view of another dtype has whole elements",
   "the bytes of the last dim become elements of the new dtype, so they must divide evenly and lie side by side",
   "slice the last dim to a multiple, or copy to a fresh tile"> {

@@ -470,7 +470,7 @@ TEST(KernelFile, OfOtherHeadersIsRefused) {
   std::string size = std::to_string(sizeof(Tensor));
   EXPECT_EQ(trace::checkPlugin(&info, "/k/my.cpp")->message,
             "'my.cpp' was compiled with version 7 of the nl headers (tensors of " + size +
-                " bytes), this Kiln has version 3 (" + size + " bytes)");
+                " bytes), this Kiln has version 4 (" + size + " bytes)");
   EXPECT_EQ(trace::checkPlugin(nullptr, "/k/my.cpp")->message, "'my.cpp' registers no kernel");
 }
 

@@ -13,7 +13,7 @@
 namespace nl::detail {
 
 /// Grows with every change of a type or function that crosses the border.
-inline constexpr uint32_t kAbiVersion = 3;
+inline constexpr uint32_t kAbiVersion = 4;
 
 /// What a kernel parameter accepts.
 enum class ParamKind : uint8_t { Tensor, InOut, Int32, Int64, Float32, Float64, Bool, String };
