@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <vector>
 
 using namespace kilnrt;
@@ -67,8 +68,11 @@ void kilnrt::bnStats(const ConstTile &data, const Tile &dst) {
   FloatWriter writer(dst);
   for (uint32_t r = 0; r < data.rows; ++r) {
     const float *values = reader.read(row.data(), data.elements);
-    for (int64_t first : {0, 1})
-      writer.write(statisticsOf(values, first, data.elements).data(), 3);
+    // Both before either is written: dst may be data.
+    const std::array<float, 3> even = statisticsOf(values, 0, data.elements);
+    const std::array<float, 3> odd = statisticsOf(values, 1, data.elements);
+    writer.write(even.data(), int64_t(even.size()));
+    writer.write(odd.data(), int64_t(odd.size()));
   }
 }
 
@@ -81,7 +85,8 @@ static std::array<float, 2> join(const float *triples, int64_t count) {
     total += triples[3 * i];
     weighted += triples[3 * i] * triples[3 * i + 1];
   }
-  const float mean = weighted / total;
+  // Counts that cancel count nothing either, whatever their means add up to.
+  const float mean = total == 0 ? std::numeric_limits<float>::quiet_NaN() : weighted / total;
   for (int64_t i = 0; i < count; ++i) {
     const float deviation = triples[3 * i + 1] - mean;
     within += triples[3 * i + 2];

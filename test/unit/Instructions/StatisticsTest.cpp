@@ -175,6 +175,24 @@ TEST(BnStats, AddsFromLeftToRightInFloat32) {
   EXPECT_EQ(found[4], float(16777218.0f / 3.0f)); // 1 + 1 + 2^24
 }
 
+TEST(BnStats, ReadsSixElementsInFullBeforeItWritesThem) {
+  const HostArray x = arrayOf(DType::Float32, {2, 6}, {1, 10, 2, 20, 6, 60, 0, 1, 0, 2, 3, 6});
+
+  std::vector<HostArray> results = runKernel(
+      [](Tensor x) {
+        Tensor y = nl::ndarray({2, 6}, nl::float32, nl::shared_hbm);
+        Tensor tile = nl::ndarray({2, 6}, nl::float32);
+        nisa::dma_copy(tile, x);
+        nisa::bn_stats(tile, tile);
+        nisa::dma_copy(y, tile);
+        return y;
+      },
+      {x});
+
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_THAT(floatsOf(results[0]), ElementsAre(3, 3, 14, 3, 30, 1400, 3, 1, 6, 3, 3, 14));
+}
+
 TEST(BnStats, OfOneElementLeavesTheOddHalfEmptyAndNarrows) {
   const HostArray x = arrayOf(DType::BFloat16, {2, 1}, {300, -2});
 
@@ -255,16 +273,17 @@ TEST(BnAggr, JoinsWhatBnStatsWrote) {
 TEST(BnAggr, SumsInOrderAndDividesByTheCount) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const HostArray x =
-      arrayOf(DType::Float32, {4, 9},
+      arrayOf(DType::Float32, {5, 9},
               {2,        1, 8, 2, 5, 10, 4, 3, 0,   // mean 3, (18 + 2*4 + 2*4) / 8
                0,        0, 0, 0, 0, 0,  0, 0, 0,   // nothing counted
                1,        7, 0, 0, 9, 3,  0, 0, 0,   // an empty triple keeps its deviations
-               16777216, 1, 0, 1, 1, 0,  1, 1, 0}); // 2^24 + 1 + 1 stays 2^24
+               16777216, 1, 0, 1, 1, 0,  1, 1, 0,    // 2^24 + 1 + 1 stays 2^24
+               1,        2, 0, -1, 5, 0, 0, 0, 0}); // nothing counted, though the means do not cancel
 
   std::vector<HostArray> results = runKernel(
       [](Tensor x) {
-        Tensor y = nl::ndarray({4, 2}, nl::float32, nl::shared_hbm);
-        Tensor in = nl::ndarray({4, 9}, nl::float32), out = nl::ndarray({4, 2}, nl::float32);
+        Tensor y = nl::ndarray({5, 2}, nl::float32, nl::shared_hbm);
+        Tensor in = nl::ndarray({5, 9}, nl::float32), out = nl::ndarray({5, 2}, nl::float32);
         nisa::dma_copy(in, x);
         nisa::bn_aggr({.dst = out, .data = in});
         nisa::dma_copy(y, out);
@@ -273,7 +292,7 @@ TEST(BnAggr, SumsInOrderAndDividesByTheCount) {
       {x});
 
   ASSERT_EQ(results.size(), 1u);
-  EXPECT_EQ(bitsOf(floatsOf(results[0])), bitsOf({3, 4.25f, nan, nan, 7, 3, 1, 0}));
+  EXPECT_EQ(bitsOf(floatsOf(results[0])), bitsOf({3, 4.25f, nan, nan, 7, 3, 1, 0, nan, nan}));
 }
 
 TEST(BnAggr, TakesTriples) {
