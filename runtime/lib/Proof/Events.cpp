@@ -114,6 +114,26 @@ Epoch &EventDecoder::epochAt(size_t index) {
   return out.epochs.emplace_back();
 }
 
+static void setTrips(Loop &loop, const isa::LoopBeginArgs &control) {
+  switch (control.kind) {
+  case isa::LoopKind::Count:
+    loop.maxTrips = int64_t(control.tripCount);
+    break;
+  case isa::LoopKind::Range:
+    loop.mayRunFewer =
+        control.firstRegister != isa::kNoRegister || control.lastRegister != isa::kNoRegister;
+    loop.maxTrips = loop.mayRunFewer ? INT64_MAX : 0;
+    if (!loop.mayRunFewer && control.first < control.last)
+      loop.maxTrips = (int64_t(control.last) - control.first - 1) / int64_t(control.step) + 1;
+    break;
+  case isa::LoopKind::Once:
+  case isa::LoopKind::While:
+    loop.mayRunFewer = true;
+    loop.maxTrips = control.kind == isa::LoopKind::Once ? 1 : INT64_MAX;
+    break;
+  }
+}
+
 void EventDecoder::passEdge(const isa::Instruction &inst, const Event &event) {
   const bool begins = inst.opcode == isa::Opcode::LoopBegin;
   if (!isFirst)
@@ -126,7 +146,7 @@ void EventDecoder::passEdge(const isa::Instruction &inst, const Event &event) {
   }
   Loop loop;
   const isa::LoopBeginArgs control(inst);
-  loop.tripCount = control.kind == isa::LoopKind::Count ? int64_t(control.tripCount) : 2;
+  setTrips(loop, control);
   loop.location = event.location;
   open.push_back(uint32_t(out.loops.size()));
   trips.push_back(control.tripCount);

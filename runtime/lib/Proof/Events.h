@@ -62,7 +62,8 @@ struct Epoch {
 };
 
 struct Loop {
-  int64_t tripCount = 1; ///< 2 where the run decides: what happens in more has happened then
+  int64_t maxTrips = 1;     ///< INT64_MAX where registers decide
+  bool mayRunFewer = false; ///< down to none: registers decide
   uint32_t location = kNone;
   std::vector<uint32_t> tensors; ///< declared in it
 };

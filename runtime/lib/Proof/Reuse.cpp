@@ -37,23 +37,79 @@ void ReuseWalk::walk(size_t first, size_t end) {
     size_t close = i + 1; // steps of one loop nest: its own end closes it
     while (events.steps[close].kind != Step::End || events.steps[close].index != step.index)
       ++close;
-    const Loop &loop = events.loops[step.index];
-    for (int64_t iteration = 0; iteration < std::min<int64_t>(loop.tripCount, 2); ++iteration) {
-      startIteration(loop);
-      walk(i + 1, close);
-    }
+    ++openLoops;
+    walkLoop(events.loops[step.index], i + 1, close);
+    if (--openLoops == 0)
+      changes.clear();
     i = close;
   }
 }
 
+/// What an iteration makes of a tensor depends on what that tensor was and on no other, so what an
+/// iteration that begins like an earlier one would report has been reported.
+void ReuseWalk::walkLoop(const Loop &loop, size_t first, size_t end) {
+  for (int64_t iteration = 0; iteration < loop.maxTrips; ++iteration) {
+    const size_t mark = changes.size();
+    startIteration(loop);
+    walk(first, end);
+    // Ends here, or goes on: a loop that registers decide begins each iteration as any before may
+    // have left things.
+    if (loop.mayRunFewer)
+      mayBeAsAt(mark);
+    if (isAsAt(mark))
+      break;
+  }
+}
+
 void ReuseWalk::startIteration(const Loop &loop) {
-  for (uint32_t tensor : loop.tensors) {
-    TensorState &state = states[tensor];
-    if (state.isLive && events.layout.tensors()[tensor].block < granules.size())
-      for (std::vector<uint32_t> &granule : granulesOf(tensor))
-        std::erase(granule, tensor);
-    state.isLive = false;
-    state.takenBy = kNone;
+  for (uint32_t tensor : loop.tensors)
+    if (events.layout.tensors()[tensor].block < granules.size())
+      change(tensor, {});
+}
+
+void ReuseWalk::remember(uint32_t tensor) {
+  if (openLoops > 0)
+    changes.emplace_back(tensor, states[tensor]);
+}
+
+/// Keeps the lists of live tensors as well.
+void ReuseWalk::change(uint32_t tensor, const Life &life) {
+  remember(tensor);
+  Life &own = states[tensor];
+  if (own.isLive != life.isLive)
+    for (std::vector<uint32_t> &granule : granulesOf(tensor)) {
+      std::erase(granule, tensor);
+      if (life.isLive)
+        granule.push_back(tensor);
+    }
+  own = life;
+}
+
+/// What the tensors that changed since were at `mark`.
+std::map<uint32_t, ReuseWalk::Life> ReuseWalk::livesAt(size_t mark) const {
+  std::map<uint32_t, Life> lives;
+  for (size_t i = mark; i < changes.size(); ++i)
+    lives.insert(changes[i]); // the first stays
+  return lives;
+}
+
+bool ReuseWalk::isAsAt(size_t mark) const {
+  return std::ranges::all_of(
+      livesAt(mark), [&](const auto &entry) { return states[entry.first].isAlike(entry.second); });
+}
+
+/// The iteration since `mark` may not have run.
+void ReuseWalk::mayBeAsAt(size_t mark) {
+  for (const auto &[tensor, before] : livesAt(mark)) {
+    Life life = states[tensor];
+    life.isLive |= before.isLive;
+    life.isUnwritten |= before.isUnwritten;
+    if (!life.isTaken()) {
+      life.takenBy = before.takenBy;
+      life.takenAt = before.takenAt;
+    }
+    if (!life.isAlike(states[tensor]))
+      change(tensor, life);
   }
 }
 
@@ -168,18 +224,21 @@ void ReuseWalk::activate(uint32_t tensor, EventId event) {
     old.takers.push_back(tensor);
     if (!old.isLive)
       continue;
+    const bool isSure = old.isSurelyLive() && !state.isLive;
     // Shares of a transfer have no order: one writes what another has yet to read.
     if (events.events[event].isTransfer)
       for (const Touch &touch : events.touchesOf(events.events[event]))
         if (touch.place.tensor == victim)
-          report({true, victim, tensor, event, event, epoch});
+          report({true, !isSure, victim, tensor, event, event, epoch});
+    remember(victim);
     old.isLive = false;
     old.takenBy = tensor;
     old.takenAt = event;
     ended.push_back(victim);
   }
-  state.isLive = true;
-  state.takenBy = kNone;
+  remember(tensor);
+  state.isSureStart = !state.isLive;
+  static_cast<Life &>(state) = {.isLive = true, .isUnwritten = false};
   state.started.fill(kNone);
   state.before = std::move(before);
   state.uses.clear();
@@ -197,16 +256,17 @@ void ReuseWalk::checkStart(uint32_t tensor, EventId event) {
   const uint32_t *clock = orders[epoch]->clockAt(event);
   for (const Use &use : state.before)
     if (use.event != event && clock[use.agent] < use.ordinal)
-      report({false, use.tensor, tensor, use.event, event, epoch});
+      report({false, !state.isSureStart, use.tensor, tensor, use.event, event, epoch});
 }
 
 void ReuseWalk::access(const Touch &touch, EventId event) {
   const uint32_t tensor = touch.place.tensor;
   TensorState &state = fresh(tensor);
-  if (!state.isLive && touch.writes)
+  if (touch.writes && !state.isSurelyLive())
     activate(tensor, event);
-  else if (!state.isLive && state.takenBy != kNone)
-    report({true, tensor, state.takenBy, state.takenAt, event, epoch});
+  else if (state.isTaken())
+    report({true, state.isLive || state.isUnwritten, tensor, state.takenBy, state.takenAt, event,
+            epoch});
   if (state.isLive)
     checkStart(tensor, event);
 }
@@ -216,6 +276,6 @@ void ReuseWalk::noteUse(const Touch &touch, EventId event) {
   const Use use{stamp.agent, stamp.ordinal, event, touch.place.tensor};
   TensorState &state = states[touch.place.tensor];
   note(state.uses, use);
-  if (state.takenBy != kNone && state.takenAt == event)
+  if (state.isTaken() && state.takenAt == event)
     note(states[state.takenBy].before, use);
 }

@@ -156,6 +156,8 @@ Finding Witness::reuse(const ReuseFault &fault) const {
     finding.graph = witnessGraph(events, epoch, order, fault.earlier, fault.later,
                                  addMissing(fault.earlier, fault.later, d));
   }
+  if (fault.dependsOnLoops)
+    d.notes.push_back({"it depends on how often loops run that registers decide", {}});
   d.place = place(fault.later);
   for (uint32_t tensor : {fault.oldTensor, fault.newTensor})
     if (tensor != kNone)

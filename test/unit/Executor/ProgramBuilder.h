@@ -93,6 +93,17 @@ public:
     for (Engine engine : allEngines)
       add(engine, Opcode::LoopBegin, {}).inst.setWord("trip_count", tripCount);
   }
+  /// Starts a loop of `kind` that register 0 decides, up to it from 0 on, in the streams of all
+  /// engines.
+  void loop(isa::LoopKind kind) {
+    for (Engine engine : allEngines) {
+      isa::Instruction &begin = add(engine, Opcode::LoopBegin, {}).inst;
+      begin.setWord("kind", int64_t(kind));
+      begin.setWord("reg", kind == isa::LoopKind::Range ? 1 : 0);
+      if (kind == isa::LoopKind::Range)
+        begin.setWord("last_register", 0);
+    }
+  }
   /// Ends the innermost loop.
   void endLoop() {
     for (Engine engine : allEngines)

@@ -129,6 +129,9 @@ TEST(Differential, ProofAgreesWithAllRunsOfRandomPrograms) {
                     << *disassemble(program);
     ++counts["compared"];
     counts["states"] += verdict.states;
+    counts["loops decide"] += verdict.runs > 1;
+    counts["loops decide, overlaps"] += verdict.runs > 1 && !verdict.overlaps.empty();
+    counts["loops decide, proven"] += verdict.runs > 1 && proof->isProven();
     counts["deadlock"] += verdict.hasDeadlock;
     counts["races"] += !verdict.races.empty();
     counts["reversed"] += !verdict.reversed.empty();

@@ -22,6 +22,8 @@ struct Event {
 };
 
 /// The events between two edges of loops. Bit i of a mask is event i.
+constexpr uint64_t kMaxRuns = 4000; ///< ways for the loops to run
+
 struct Epoch {
   std::vector<Event> events;
   std::vector<std::vector<unsigned>> streams; ///< numbers of events
@@ -38,25 +40,68 @@ struct Visit {
 
 //---- cutting ------------------------------------------------------------===//
 
-struct Unfolded {
-  std::vector<Epoch> epochs;
-  std::vector<Visit> visits;
+/// The beginning of a loop, or an end.
+struct Edge {
+  bool begins = false;
+  int64_t least = 0, most = 0; ///< iterations
 };
 
-/// Edges of the loops in one stream, in order: trip counts of beginnings, 0 for ends.
-std::vector<int64_t> edgesOf(const std::vector<Record> &records) {
-  std::vector<int64_t> edges;
-  for (const Record &record : records)
-    if (record.inst.opcode == isa::Opcode::LoopBegin)
-      edges.push_back(record.inst.word("trip_count"));
-    else if (record.inst.opcode == isa::Opcode::LoopEnd)
-      edges.push_back(0);
+/// The choices of one run, and the next run's, until all have been made.
+class Choices {
+public:
+  /// One of [least, most].
+  int64_t choose(int64_t least, int64_t most) {
+    if (at == made.size())
+      made.push_back({least, most});
+    return made[at++].first;
+  }
+  bool next() {
+    at = 0;
+    while (!made.empty() && made.back().first == made.back().second)
+      made.pop_back();
+    if (made.empty())
+      return false;
+    ++made.back().first;
+    return true;
+  }
+
+private:
+  std::vector<std::pair<int64_t, int64_t>> made; ///< and the last one there is
+  size_t at = 0;
+};
+
+struct Cut {
+  std::vector<Epoch> epochs;
+  std::vector<Edge> edges; ///< edge i lies between epochs i and i + 1
+};
+
+/// Edges of the loops in one stream, in order.
+std::vector<Edge> edgesOf(const std::vector<Record> &records) {
+  std::vector<Edge> edges;
+  for (const Record &record : records) {
+    if (record.inst.opcode == isa::Opcode::LoopEnd)
+      edges.push_back({});
+    if (record.inst.opcode != isa::Opcode::LoopBegin)
+      continue;
+    switch (isa::LoopKind(record.inst.word("kind"))) {
+    case isa::LoopKind::Count:
+      edges.push_back({true, record.inst.word("trip_count"), record.inst.word("trip_count")});
+      break;
+    case isa::LoopKind::Once:
+      edges.push_back({true, 0, 1});
+      break;
+    case isa::LoopKind::Range:
+    case isa::LoopKind::While:
+      edges.push_back({true, 0, 3});
+      break;
+    }
+  }
   return edges;
 }
 
-Unfolded unfold(const Program &program) {
-  Unfolded result;
-  std::vector<int64_t> edges;
+Cut cut(const Program &program) {
+  Cut result;
+  std::vector<Edge> &edges = result.edges;
   for (const Stream &stream : program.streams) {
     const std::vector<Record> records = *decodeStream(stream);
     edges = edgesOf(records);
@@ -76,28 +121,42 @@ Unfolded unfold(const Program &program) {
     result.epochs[epoch].streams.push_back(std::move(numbers));
   }
   result.epochs.resize(edges.size() + 1);
-  // Edge i lies between epochs i and i + 1.
+  return result;
+}
+
+/// The end of the loop that begins at `edge`.
+size_t endOf(const std::vector<Edge> &edges, size_t edge) {
+  for (size_t depth = 0;; ++edge) {
+    depth += edges[edge].begins ? 1 : -1;
+    if (depth == 0)
+      return edge;
+  }
+}
+
+std::vector<Visit> unfold(const std::vector<Edge> &edges, Choices &choices) {
+  std::vector<Visit> visits;
   std::function<size_t(size_t, std::vector<int64_t>)> walk = [&](size_t edge,
                                                                  std::vector<int64_t> iterations) {
-    result.visits.push_back({false, uint32_t(edge), iterations});
-    while (edge < edges.size() && edges[edge] > 0) {
-      const int64_t trips = edges[edge];
-      const uint32_t loopsBefore = uint32_t(std::count_if(
-          edges.begin(), edges.begin() + std::ptrdiff_t(edge), [](int64_t e) { return e > 0; }));
-      size_t end = edge;
+    visits.push_back({false, uint32_t(edge), iterations});
+    while (edge < edges.size() && edges[edge].begins) {
+      const int64_t trips = choices.choose(edges[edge].least, edges[edge].most);
+      const uint32_t loopsBefore =
+          uint32_t(std::count_if(edges.begin(), edges.begin() + std::ptrdiff_t(edge),
+                                 [](const Edge &e) { return e.begins; }));
+      const size_t end = endOf(edges, edge);
       for (int64_t i = 0; i < trips; ++i) {
-        result.visits.push_back({true, loopsBefore, {}});
+        visits.push_back({true, loopsBefore, {}});
         std::vector<int64_t> inner = iterations;
         inner.push_back(i);
-        end = walk(edge + 1, inner);
+        walk(edge + 1, inner);
       }
       edge = end + 1;
-      result.visits.push_back({false, uint32_t(edge), iterations});
+      visits.push_back({false, uint32_t(edge), iterations});
     }
     return edge;
   };
   walk(0, {});
-  return result;
+  return visits;
 }
 
 //---- states -------------------------------------------------------------===//
@@ -461,9 +520,9 @@ private:
 
 Verdict kilnrt::test::explore(const Program &program, Increments increments, uint64_t maxStates) {
   Verdict verdict;
-  Unfolded unfolded = unfold(program);
+  Cut parts = cut(program);
   size_t reached = 0; // epochs that are run to their ends
-  for (Epoch &epoch : unfolded.epochs) {
+  for (Epoch &epoch : parts.epochs) {
     if (!Explorer(epoch, increments, maxStates).run(verdict.states)) {
       verdict.isTooLarge = true;
       return verdict;
@@ -474,18 +533,27 @@ Verdict kilnrt::test::explore(const Program &program, Increments increments, uin
     ++reached;
   }
   const Bytes bytes(program);
-  MemoryWalk memory(program, bytes, verdict);
-  for (const Visit &visit : unfolded.visits) {
-    if (visit.isIteration) {
-      memory.startIteration(visit.index);
-      continue;
+  std::set<std::pair<uint32_t, std::vector<int64_t>>> compared;
+  Choices choices;
+  do {
+    if (++verdict.runs > kMaxRuns) {
+      verdict.isTooLarge = true;
+      return verdict;
     }
-    if (visit.index >= reached)
-      continue;
-    const Epoch &epoch = unfolded.epochs[visit.index];
-    compareAccesses(epoch, visit.iterations, bytes, verdict);
-    if (!verdict.hasDeadlock)
-      memory.visit(epoch);
-  }
+    MemoryWalk memory(program, bytes, verdict);
+    for (const Visit &visit : unfold(parts.edges, choices)) {
+      if (visit.isIteration) {
+        memory.startIteration(visit.index);
+        continue;
+      }
+      if (visit.index >= reached)
+        continue;
+      const Epoch &epoch = parts.epochs[visit.index];
+      if (compared.insert({visit.index, visit.iterations}).second)
+        compareAccesses(epoch, visit.iterations, bytes, verdict);
+      if (!verdict.hasDeadlock)
+        memory.visit(epoch);
+    }
+  } while (choices.next());
   return verdict;
 }

@@ -1,7 +1,8 @@
 //===- Oracle.h - the verdict on a small program from all of its runs -------------------------===//
 //
 // Explores every state that the streams and transfers of a program can be in, epoch by epoch, and
-// compares accesses byte by byte in every iteration. Knows nothing of clocks, thresholds that prove
+// compares accesses byte by byte in every iteration; where registers decide how often a loop runs,
+// for none to three iterations each time it is reached. Knows nothing of clocks, thresholds that prove
 // something, patterns or rectangles: what kilnrt::prove must agree with.
 //
 //===------------------------------------------------------------------------------------------===//
@@ -36,6 +37,7 @@ struct Verdict {
   std::set<RecordPair> overlaps; ///< who took the bytes, who reads the old tensor
   std::set<RecordPair> reuses;   ///< a use of the old tensor, one of the new that may come first
   uint64_t states = 0;
+  uint64_t runs = 0; ///< ways for the loops to run
 };
 
 enum class Increments {

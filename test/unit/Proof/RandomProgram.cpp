@@ -29,8 +29,8 @@ public:
     semaphores = uint16_t(1 + below(3));
     dropped = below(3) == 0 ? 0 : int(below(30));
     segment(2 + below(chance(30) ? 7 : 4));
-    if (chance(45)) {
-      loop(1 + below(3));
+    if (chance(55)) {
+      loop();
       segment(1 + below(3));
     }
     return b.finish();
@@ -52,6 +52,7 @@ private:
     size_t writes; ///< the tensor; kNothing: none
   };
   static constexpr size_t kNothing = SIZE_MAX;
+  static constexpr int64_t kDecided = 0; ///< trips of a loop that registers decide
 
   uint64_t below(uint64_t n) { return random() % n; }
   bool chance(unsigned percent) { return below(100) < percent; }
@@ -129,7 +130,7 @@ private:
   int64_t place(isa::Access &access, int64_t span, int64_t room) {
     int64_t slack = room - span, low = 0;
     for (size_t l = 0; l < trips.size() && slack > 0; ++l) {
-      if (chance(50))
+      if (trips[l] == kDecided || chance(50))
         continue;
       const int64_t step = int64_t(below(7)) - 3;
       const int64_t way = step * (trips[l] - 1);
@@ -332,19 +333,22 @@ private:
         waitFor(*oneOf(issued).record, semaphore, 1 + uint32_t(below(sum)));
     }
   }
-  void loop(uint64_t tripCount) {
-    b.loop(uint32_t(tripCount));
-    trips.push_back(int64_t(tripCount));
+  void loop() {
+    trips.push_back(chance(45) ? kDecided : int64_t(1 + below(3)));
+    if (trips.back() != kDecided)
+      b.loop(uint32_t(trips.back()));
+    else
+      b.loop(oneOf(std::vector{isa::LoopKind::Range, isa::LoopKind::While, isa::LoopKind::Once}));
     const uint32_t number = loops++;
     const bool hasOwn = chance(30);
     if (hasOwn) {
       addTensor();
       b.declareInLoop(chip.back(), number);
     }
-    segment(1 + below(5));
-    if (trips.size() < 2 && chance(25)) {
-      loop(1 + below(3));
-      segment(1 + below(3));
+    segment(below(6));
+    while (trips.size() < 3 && chance(30)) {
+      loop();
+      segment(below(4));
     }
     b.endLoop();
     trips.pop_back();
@@ -364,8 +368,8 @@ private:
   std::vector<Engine> engines;
   Style style = Style::Serial;
   uint16_t semaphores = 1;
-  int dropped = 0; ///< percent of waits left out
-  std::vector<int64_t> trips;
+  int dropped = 0;            ///< percent of waits left out
+  std::vector<int64_t> trips; ///< of the open loops
   uint32_t loops = 0;
   std::vector<Issued> issued;
 };
