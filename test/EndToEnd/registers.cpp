@@ -213,6 +213,35 @@ Tensor spin(Tensor n) {
 }
 NL_KERNEL(spin);
 
+/// n times: what the iteration before copied from row i of x, for the first one row 0 of x. The
+/// branch reads a tile that the text writes behind it, and continues a chain that it begins behind
+/// it.
+Tensor hand_on(Tensor x, Tensor n) { // (R, C) float32
+  const int64_t C = x.dim(1);
+  Tensor y = nl::ndarray({1, C}, x.dtype(), nl::shared_hbm);
+  Tensor out = nl::load(x(ds(0, 1), _)), last = nl::ndarray({1, C}, x.dtype()),
+         unused = nl::ndarray({1, C}, x.dtype());
+  nl::fori_loop(0, nisa::register_alloc(n), [&](Reg i) {
+    nl::if_(i, [&] {
+      nisa::activation({.dst = unused,
+                        .op = nl::copy,
+                        .data = last,
+                        .reduce_op = nl::add,
+                        .reduce_cmd = nisa::reduce_cmd::reduce});
+      nisa::tensor_copy(out, last);
+    });
+    Tensor row = nl::load(x.select(0, i).reshape({1, C}));
+    nisa::activation({.dst = last,
+                      .op = nl::copy,
+                      .data = row,
+                      .reduce_op = nl::add,
+                      .reduce_cmd = nisa::reduce_cmd::reset_reduce});
+  });
+  nl::store(y, out);
+  return y;
+}
+NL_KERNEL(hand_on);
+
 /// Never ends.
 Tensor forever(Tensor n) {
   Reg one = nisa::register_alloc(1);

@@ -131,6 +131,14 @@ def tensors_are_indices():
         equal(np.load(kiln.scratch / "z.npy"), x[r], f"x({r})")
 
 
+def iterations_hand_on():
+    x = np.random.default_rng(7).standard_normal((5, 19), dtype=np.float32)
+    for n in (0, 1, 2, 5):
+        equal(run("hand_on", x, number(n), orders=ORDERS), x[max(n - 2, 0)][None], f"hand_on {n}")
+        verdict = kiln("check", f"{SOURCE}:hand_on", *given(x, number(n)))[0]
+        expect("memory     proven" in verdict and "hand_on: ok" in verdict, verdict)
+
+
 def limits_stop():
     equal(run("spin", number(1000000)), [[1000000]], "spin")
     _, said = kiln("run", f"{SOURCE}:forever", *given(number(0)), "--max-steps", "1000", code=4)
@@ -142,4 +150,5 @@ loops_count()
 conditions_come_from_memory()
 indices_choose()
 tensors_are_indices()
+iterations_hand_on()
 limits_stop()

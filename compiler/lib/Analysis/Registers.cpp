@@ -56,6 +56,11 @@ std::map<uint16_t, Range> rangesOf(const std::vector<RegisterUse> &uses) {
     for (auto &[number, range] : ranges) {
       const bool isInside = loop.first < range.first && range.last < loop.last;
       const bool meets = range.first <= loop.last && loop.first <= range.last;
+      // First set in a loop that may run no iteration, and wanted behind it: what it held before
+      // may be wanted.
+      if (uses[loop.first].any() && loop.first <= range.first && range.first <= loop.last &&
+          loop.last < range.last)
+        startsWithRead[number] = true;
       if (!meets || (isInside && !startsWithRead[number]))
         continue;
       range.first = std::min(range.first, loop.first);

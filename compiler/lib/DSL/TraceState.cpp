@@ -176,6 +176,10 @@ void TraceState::openLoop(const isa::LoopControl &control, std::string_view func
   loop.loop = static_cast<uint32_t>(loops.size());
   loop.place = place;
   loop.before = chains;
+  // The iterations before may have ended otherwise than this one begins.
+  if (!control.isCounted() && !open.empty())
+    chains.forgetAll();
+  loop.entry = chains;
   loops.push_back({static_cast<uint32_t>(instructions.size()), 0, control,
                    open.empty() ? kNone : open.back().loop, place});
   open.push_back(loop);
@@ -250,6 +254,8 @@ void TraceState::endLoop() {
   const uint32_t index = open.back().loop;
   if (loops[index].control.tripCount <= 0)
     chains = open.back().before;
+  else if (!loops[index].control.isCounted())
+    chains.mayBe(open.back().before, open.back().entry);
   open.pop_back();
   Loop &loop = loops[index];
   loop.end = static_cast<uint32_t>(instructions.size());

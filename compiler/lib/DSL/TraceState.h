@@ -116,6 +116,7 @@ struct OpenLoop {
   uint32_t loop = kNone;                        ///< index into TraceState::loops
   Place place = 0;
   isa::AccumulatorChains before; ///< as the loop began
+  isa::AccumulatorChains entry;  ///< as far as known, as every iteration begins
 };
 
 /// A register of the kernel. It exists in the loop it was made in, as tensors do: behind a loop

@@ -2,8 +2,8 @@
 //
 // C-11. A tensor declared inside the body belongs to one iteration, so only tensors that several
 // iterations touch are looked at. Equal accesses are found by looking them up; different ones are
-// compared pair by pair, up to a bound. Matmuls that add to one accumulator are what the claim
-// allows.
+// compared pair by pair, up to a bound. Where a register places an access is not known. Matmuls
+// that add to one accumulator are what the claim allows.
 //
 //===------------------------------------------------------------------------------------------===//
 
@@ -53,7 +53,7 @@ Uses usesOf(const trace::Trace &trace, const trace::ClaimedLoop &loop) {
       const isa::InstDesc &desc = instruction.inst.desc();
       for (unsigned o = 0; o < desc.operands.size(); ++o) {
         const Access &a = instruction.inst.operands[o];
-        if (!a.present() || isAccumulator(trace, instruction.inst, o))
+        if (!a.present() || a.isIndexed() || isAccumulator(trace, instruction.inst, o))
           continue;
         std::vector<Use> &list = uses[a.tensor];
         const Use use{a, k, instruction.location, desc.operands[o].isOutput};

@@ -2,12 +2,15 @@
 //
 // M-08 and M-10, as far as whole tensors tell: an instruction or a value reads a tensor that
 // nothing before it writes, or adds to an accumulator that no matmul has written. Which elements
-// are missing is the executor's to say; here the author hears of it before anything runs.
+// are missing is the executor's to say; here the author hears of it before anything runs. Where the
+// run decides whether an iteration reads, it may be one that reads what another has written.
 //
 //===------------------------------------------------------------------------------------------===//
 
 #include "Findings.h"
 #include "kiln/ISA/Args.h"
+
+#include <algorithm>
 
 namespace kiln::lint {
 namespace {
@@ -75,6 +78,33 @@ void addsToNothing(Findings &findings, const trace::Instruction &instruction, Wr
   });
 }
 
+/// Whether an instruction that the run may leave out of an iteration, as number `index` is, may
+/// find in `tensor` what the iteration before wrote behind it.
+bool mayBeCarried(const trace::Trace &trace, size_t index, uint32_t tensor) {
+  const auto writes = [&](const trace::Instruction &instruction) {
+    const isa::InstDesc &desc = instruction.inst.desc();
+    for (size_t i = 0; i < desc.operands.size(); ++i)
+      if (desc.operands[i].isOutput && instruction.inst.operands[i].present() &&
+          instruction.inst.operands[i].tensor == tensor)
+        return true;
+    return false;
+  };
+  bool isDecided = false; // by a loop inside the one at hand
+  // Inner loops come after outer ones.
+  for (size_t l = trace.loops.size(); l-- > 0;) {
+    const trace::Loop &loop = trace.loops[l];
+    if (index < loop.begin || loop.end <= index)
+      continue;
+    if (l == trace.tensors[tensor].loop) // each iteration has its own
+      return false;
+    if (isDecided && std::any_of(trace.instructions.begin() + std::ptrdiff_t(index) + 1,
+                                 trace.instructions.begin() + loop.end, writes))
+      return true;
+    isDecided |= !loop.control.isCounted();
+  }
+  return false;
+}
+
 } // namespace
 
 void lintWrites(Findings &findings) {
@@ -91,11 +121,14 @@ void lintWrites(Findings &findings) {
     const isa::InstDesc &desc = inst.desc();
     const bool isMatmul = inst.opcode == isa::Opcode::NcMatmul;
     if (isMatmul && isa::NcMatmulArgs(inst).accumulate == isa::Accumulate::Add)
-      if (Written w = written[inst.operands[isa::NcMatmulArgs::dst].tensor]; w != Written::ByMatmul)
+      if (Written w = written[inst.operands[isa::NcMatmulArgs::dst].tensor];
+          w != Written::ByMatmul &&
+          !mayBeCarried(trace, index, inst.operands[isa::NcMatmulArgs::dst].tensor))
         addsToNothing(findings, instruction, w);
     for (unsigned i = 0; i < desc.operands.size(); ++i)
-      if (const isa::Access &a = inst.operands[i];
-          a.present() && !desc.operands[i].isOutput && written[a.tensor] == Written::Never)
+      if (const isa::Access &a = inst.operands[i]; a.present() && !desc.operands[i].isOutput &&
+                                                   written[a.tensor] == Written::Never &&
+                                                   !mayBeCarried(trace, index, a.tensor))
         readsUnwritten(findings, instruction, i);
     for (unsigned i = 0; i < desc.operands.size(); ++i)
       if (const isa::Access &a = inst.operands[i]; a.present() && desc.operands[i].isOutput) {

@@ -43,6 +43,19 @@ void AccumulatorChains::forget(const InstDesc &desc) {
     chainOf(desc).state = Chain::State::Unknown;
 }
 
+void AccumulatorChains::forgetAll() {
+  for (Chain &chain : chains)
+    chain.state = Chain::State::Unknown;
+}
+
+void AccumulatorChains::mayBe(const AccumulatorChains &before, const AccumulatorChains &entry) {
+  for (size_t i = 0; i < chains.size(); ++i)
+    if (chains[i] == entry.chains[i])
+      chains[i] = before.chains[i];
+    else if (chains[i] != before.chains[i])
+      chains[i].state = Chain::State::Unknown;
+}
+
 void AccumulatorChains::follow(const InstView &view, const RuleSink &sink) {
   AccumulatorStep step = accumulatorStep(view.inst, view.desc);
   if (step == AccumulatorStep::None)

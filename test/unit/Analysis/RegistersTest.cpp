@@ -74,10 +74,11 @@ TEST(Registers, NumbersAreReusedBehindTheLastRead) {
 }
 
 TEST(Registers, WhatGoesRoundALoopKeepsItsNumber) {
-  // r0 is carried: read at the top of the body, set at its end. r1 lives behind that, r2 is set first.
-  const std::vector<RegisterUse> uses = {
-      sets(9),   begin(5, {9}), stores(0), sets(1), stores(1), sets(0), sets(2), stores(2),
-      end(),     sets(3),       stores(3)};
+  // r0 is carried: read at the top of the body, set at its end. r1 lives behind that, r2 is set
+  // first.
+  const std::vector<RegisterUse> uses = {sets(9),   begin(5, {9}), stores(0), sets(1),
+                                         stores(1), sets(0),       sets(2),   stores(2),
+                                         end(),     sets(3),       stores(3)};
   const RegisterPlan plan = planRegisters(uses);
   for (uint16_t other : {1, 2, 5, 9})
     EXPECT_NE(plan.numbers.at(0), plan.numbers.at(other)) << other;
@@ -89,6 +90,29 @@ TEST(Registers, AValueFromOutsideOutlivesTheLoop) {
   // r0 is read in the first iteration only in the order of the text, but again in the second.
   const std::vector<RegisterUse> uses = {sets(0), begin(5), stores(0), sets(1), stores(1), end()};
   const RegisterPlan plan = planRegisters(uses);
+  EXPECT_NE(plan.numbers.at(0), plan.numbers.at(1));
+}
+
+/// A branch that may not run sets it: what the iteration before left may be wanted.
+TEST(Registers, WhatABranchSetsGoesRoundTheLoop) {
+  const auto plan = [](const RegisterUse &branch) {
+    return planRegisters(
+        {sets(9), begin(5, {9}), branch, sets(0), end(), stores(0), sets(1), stores(1), end()});
+  };
+  const RegisterPlan decided = plan(begin(isa::kNoRegister, {9}));
+  EXPECT_NE(decided.numbers.at(0), decided.numbers.at(1));
+  const RegisterPlan counted = plan(begin(isa::kNoRegister)); // at least once
+  EXPECT_EQ(counted.numbers.at(0), counted.numbers.at(1));
+  // Of use in the branch alone: it is set there first.
+  const RegisterPlan inside = planRegisters({sets(9), begin(5, {9}), begin(isa::kNoRegister, {9}),
+                                             sets(0), stores(0), end(), sets(1), stores(1), end()});
+  EXPECT_EQ(inside.numbers.at(0), inside.numbers.at(1));
+}
+
+/// A loop that runs no iteration does not set its counter.
+TEST(Registers, ACounterReadBehindItsLoopGoesRoundTheOuterOne) {
+  const RegisterPlan plan = planRegisters(
+      {sets(9), begin(5, {9}), begin(0, {9}), end(), stores(0), sets(1), stores(1), end()});
   EXPECT_NE(plan.numbers.at(0), plan.numbers.at(1));
 }
 

@@ -54,6 +54,40 @@ protected:
   AccumulatorChains chains;
 };
 
+/// What may not have run changes what is known: nothing is said of it.
+TEST_F(ChainTest, OfALoopThatMayRunNoIteration) {
+  const auto loop = [&](const std::vector<Case> &body) {
+    const AccumulatorChains before = chains;
+    for (const Case &c : body)
+      EXPECT_THAT(follow(c), IsEmpty());
+    chains.mayBe(before, before);
+  };
+  // Opened in the loop: it may hold nothing.
+  loop({activationOn(0, 33, ReduceCmd::ResetReduce)});
+  EXPECT_THAT(follow(activationOn(0, 34, ReduceCmd::Reduce)), IsEmpty());
+  // Continued in it: known as before.
+  loop({activationOn(0, 34, ReduceCmd::Reduce)});
+  EXPECT_EQ(follow(activationOn(0, 33, ReduceCmd::Reduce)).size(), 1u);
+  // Lost in it: it may hold what it held.
+  EXPECT_THAT(follow(fold(ReduceCmd::ResetReduce)), IsEmpty());
+  loop({select(ReduceCmd::Idle)});
+  EXPECT_THAT(follow(fold(ReduceCmd::Reduce)), IsEmpty());
+  EXPECT_THAT(follow(select(ReduceCmd::Idle)), IsEmpty());
+  EXPECT_EQ(follow(fold(ReduceCmd::Reduce)).size(), 1u); // control
+}
+
+/// A branch of an iteration begins as any iteration before may have left things.
+TEST_F(ChainTest, OfABranchInsideALoop) {
+  const AccumulatorChains before = chains;
+  chains.forgetAll();
+  AccumulatorChains entry = chains;
+  EXPECT_THAT(follow(activationOn(0, 33, ReduceCmd::Reduce)), IsEmpty());
+  chains.mayBe(before, entry);
+  EXPECT_THAT(follow(activationOn(0, 33, ReduceCmd::Reduce)), IsEmpty());
+  // The Vector Engine's were left alone: they hold nothing, as before.
+  EXPECT_EQ(follow(fold(ReduceCmd::Reduce)).size(), 1u);
+}
+
 TEST_F(ChainTest, StepsFollowFromTheCommand) {
   auto stepOf = [](const Case &c) { return accumulatorStep(c.inst, c.inst.desc()); };
   EXPECT_EQ(stepOf(reciprocal()), AccumulatorStep::None);

@@ -51,6 +51,17 @@ TEST(LoopLint, C11ReadsAcrossIterations) {
       "help: index by the loop variable, declare the tile inside the loop, or use nl::range\n");
 }
 
+/// Where a register places it, nothing is known.
+TEST(LoopLint, C11LeavesIndexedAccessesAlone) {
+  constexpr auto body = [](InOut) {
+    Tensor t = nl::zeros({128, 64}, nl::float32);
+    Tensor n = nl::zeros({1, 8}, nl::int32);
+    for (int64_t i : nl::affine_range(8))
+      nisa::memset(t.select(1, nisa::register_alloc(n.select(1, i))), 0);
+  };
+  EXPECT_EQ(lintsOf(body, {}, __LINE__), "");
+}
+
 TEST(LoopLint, C11NamesBothStatements) {
   constexpr unsigned base = __LINE__ + 1;
   constexpr auto body = [](InOut) {

@@ -35,6 +35,47 @@ TEST(WriteLint, M08ReadsOfUnwrittenTensors) {
       "help: write it first: dma_copy, memset or a matmul\n");
 }
 
+/// An iteration that the run picks may read what an earlier one wrote.
+TEST(WriteLint, M08LeavesWhatIterationsHandOnAlone) {
+  constexpr auto handedOn = [](InOut) {
+    Tensor a = nl::ndarray({128, 8}, nl::float32), b = nl::ndarray({128, 8}, nl::float32);
+    nl::fori_loop(0, nisa::register_alloc(3), [&](nl::Reg i) {
+      nl::if_(i, [&] { nisa::tensor_copy(b, a); });
+      nisa::memset(a, 0);
+    });
+  };
+  EXPECT_EQ(lintsOf(handedOn, {}, __LINE__), "");
+  const auto isError = [](const std::string &text) {
+    return text.find(": error[M-08]") != std::string::npos;
+  };
+  // The first iteration reads it.
+  constexpr auto always = [](InOut) {
+    Tensor a = nl::ndarray({128, 8}, nl::float32), b = nl::ndarray({128, 8}, nl::float32);
+    nl::fori_loop(0, nisa::register_alloc(3), [&](nl::Reg) {
+      nisa::tensor_copy(b, a);
+      nisa::memset(a, 0);
+    });
+  };
+  EXPECT_TRUE(isError(lintsOf(always, {}, __LINE__)));
+  // Each iteration has its own.
+  constexpr auto own = [](InOut) {
+    Tensor b = nl::ndarray({128, 8}, nl::float32);
+    nl::fori_loop(0, nisa::register_alloc(3), [&](nl::Reg i) {
+      Tensor a = nl::ndarray({128, 8}, nl::float32);
+      nl::if_(i, [&] { nisa::tensor_copy(b, a); });
+      nisa::memset(a, 0);
+    });
+  };
+  EXPECT_TRUE(isError(lintsOf(own, {}, __LINE__)));
+  // Nothing but the reader writes it.
+  constexpr auto inPlace = [](InOut) {
+    Tensor a = nl::ndarray({128, 8}, nl::float32);
+    nl::fori_loop(0, nisa::register_alloc(3),
+                  [&](nl::Reg i) { nl::if_(i, [&] { nisa::tensor_scalar(a, a, nl::add, 1); }); });
+  };
+  EXPECT_TRUE(isError(lintsOf(inPlace, {}, __LINE__)));
+}
+
 TEST(WriteLint, M10AccumulatingOntoNothing) {
   constexpr unsigned base = __LINE__ + 1;
   constexpr auto body = [](InOut) {

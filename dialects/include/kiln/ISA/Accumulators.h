@@ -36,6 +36,11 @@ public:
   void follow(const InstView &view, const RuleSink &sink);
   /// An instruction of the row may have run, or not: nothing is known of its engine's accumulators.
   void forget(const InstDesc &desc);
+  /// The same of every engine.
+  void forgetAll();
+  /// What was followed from `entry` on may not have run, and then things are as `before`: what it
+  /// changed is not known.
+  void mayBe(const AccumulatorChains &before, const AccumulatorChains &entry);
 
 private:
   struct Chain {
@@ -43,6 +48,7 @@ private:
     State state = State::Empty;
     int64_t start = 0; ///< physical first partition of the main input
     int64_t count = 0;
+    bool operator==(const Chain &) const = default;
   };
   Chain &chainOf(const InstDesc &desc);
 
