@@ -57,8 +57,8 @@ Status Core::readIndices(const Operation &op, IndexBytes &bytes, bool &isSkipped
       continue;
     }
     const std::string name = nameOf(image, op.places[i].tensor);
-    return faultAt(
-        image, op, int(i), "V-17",
+    Diagnostic d = faultAt(
+        image, op, -1, "V-17",
         isInside
             ? "index " + std::to_string(value) + " takes " +
                   std::string(op.desc().operands[i].name) + " beyond the end of " + name
@@ -67,6 +67,10 @@ Status Core::readIndices(const Operation &op, IndexBytes &bytes, bool &isSkipped
                   std::to_string(index.extent) + " (0 to " + std::to_string(index.extent - 1) + ")",
         op.isDma() ? "keep the index in range, or let the transfer skip it: oob_mode::skip"
                    : "keep the index in range");
+    // Which bytes it would be is nothing one could look at.
+    d.notes.back().message += ": operand '" + std::string(op.desc().operands[i].name) +
+                              "' lies where register " + std::to_string(index.number) + " says";
+    return d;
   }
   return Status::ok();
 }
