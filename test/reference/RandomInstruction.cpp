@@ -52,8 +52,8 @@ void setLowest(Access &access, int64_t offset) {
 
 } // namespace
 
-std::vector<Breach> brokenRules(const Instance &instance) {
-  isa::InstView view{instance.inst, instance.inst.desc(), {}};
+std::vector<Breach> brokenRules(const Instance &instance, std::span<const int64_t> tripCounts) {
+  isa::InstView view{instance.inst, instance.inst.desc(), {}, tripCounts};
   for (unsigned i = 0; i < isa::kMaxOperands; ++i) {
     const InstanceTensor &t = instance.tensors[i];
     view.tensors[i] = {"", t.memory, t.dtype, t.shape, 0};
@@ -64,8 +64,9 @@ std::vector<Breach> brokenRules(const Instance &instance) {
   return broken;
 }
 
-std::optional<std::string> brokenRule(const Instance &instance) {
-  std::vector<Breach> broken = brokenRules(instance);
+std::optional<std::string> brokenRule(const Instance &instance,
+                                      std::span<const int64_t> tripCounts) {
+  std::vector<Breach> broken = brokenRules(instance, tripCounts);
   if (broken.empty())
     return std::nullopt;
   return broken.front().rule;

@@ -33,8 +33,10 @@ struct Instance {
   std::array<InstanceTensor, isa::kMaxOperands> tensors;
 };
 
-/// Id of the first rule `instance` breaks; nothing when it is legal.
-std::optional<std::string> brokenRule(const Instance &instance);
+/// Id of the first rule `instance` breaks; nothing when it is legal. `tripCounts` are the
+/// iterations of the loops around it, outermost first.
+std::optional<std::string> brokenRule(const Instance &instance,
+                                      std::span<const int64_t> tripCounts = {});
 
 /// A rule an instance breaks, and the operand at fault; -1 for the whole instruction.
 struct Breach {
@@ -42,7 +44,7 @@ struct Breach {
   int operand;
 };
 /// Every rule `instance` breaks; none when it is legal.
-std::vector<Breach> brokenRules(const Instance &instance);
+std::vector<Breach> brokenRules(const Instance &instance, std::span<const int64_t> tripCounts = {});
 
 /// Makes the tensor of a present operand just large enough for its access and `slack` elements
 /// more. In HBM the rows of the access come to lie one after another.

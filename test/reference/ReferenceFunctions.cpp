@@ -19,7 +19,7 @@ using isa::ActFn;
 namespace {
 
 /// Digits that a result keeps, and those it may lose near the zero of a derivative.
-constexpr int kDigits = 160;
+constexpr int kDigits = 110;
 
 /// A number of MPFR that frees itself.
 class Real {

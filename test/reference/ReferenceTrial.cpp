@@ -10,6 +10,7 @@
 
 namespace kiln::reference {
 
+using isa::DType;
 using isa::Instruction;
 using isa::Memory;
 using isa::Opcode;
@@ -28,13 +29,23 @@ public:
     adjust();
     if (isOneIn(choices, 4))
       shareTensor();
+    if (isOneIn(choices, 4))
+      viewTensors();
+    if (isOneIn(choices, 6))
+      indexOperand();
+    else if (isOneIn(choices, 6))
+      moveInLoop();
     for (unsigned i = 0; i < isa::kMaxOperands; ++i)
       if (isUsed(i))
         place(i);
     addFrame();
     for (const Instruction &inst : before)
       writer.add(placed(inst));
-    writer.add(placed(instance.inst));
+    if (trips > 0)
+      addEdges(Opcode::LoopBegin);
+    writer.add(placed(instance.inst, true));
+    if (trips > 0)
+      addEdges(Opcode::LoopEnd);
     for (const Instruction &inst : after)
       writer.add(placed(inst));
     for (unsigned i = 0; i < isa::kMaxOperands; ++i)
@@ -52,6 +63,20 @@ private:
 
   void adjust();
   void shareTensor();
+  void viewTensors();
+  void indexOperand();
+  void moveInLoop();
+  bool stretch(Instance &trial, unsigned operand, int64_t elements);
+  /// The same edge of a loop in every stream there could be.
+  void addEdges(Opcode opcode) {
+    Instruction edge = isa::makeInstruction(opcode);
+    if (opcode == Opcode::LoopBegin)
+      edge.setWord("trip_count", trips);
+    for (isa::Engine engine : edge.desc().engines) {
+      edge.engine = engine;
+      writer.add(edge);
+    }
+  }
   void place(unsigned tensor);
   void addFrame();
   void addAccumulatorFrame();
@@ -59,13 +84,16 @@ private:
   void addRegisterFrame();
   Instruction setRegister(uint16_t reg);
 
-  /// `inst` with the program's numbers of the tensors.
-  Instruction placed(Instruction inst) const {
-    for (isa::Access &access : inst.operands)
+  /// `inst` with the program's numbers of the tensors. Outside the loop nothing moves.
+  Instruction placed(Instruction inst, bool isInLoop = false) const {
+    for (isa::Access &access : inst.operands) {
+      if (!isInLoop)
+        access.loopStep = {};
       if (access.present() && access.tensor < isa::kMaxOperands)
         access.tensor = places[access.tensor];
       else if (access.present())
         access.tensor -= isa::kMaxOperands; // of the frame, numbered in the program already
+    }
     return inst;
   }
 
@@ -77,6 +105,7 @@ private:
   std::array<uint32_t, isa::kMaxOperands> places{};
   std::vector<uint32_t> extras;
   std::vector<Instruction> before, after;
+  int64_t trips = 0; ///< of the loop around the instruction; 0: none
 };
 
 /// What the rules of a single instruction leave open and a run does not.
@@ -129,6 +158,76 @@ void TrialWriter::shareTensor() {
     instance = trial;
 }
 
+/// Tensors of another dtype than their accesses, of the same size.
+void TrialWriter::viewTensors() {
+  for (unsigned i = 0; i < isa::kMaxOperands; ++i) {
+    DType dtype = DType(isa::dtypeCases()[below(choices, isa::dtypeCases().size())].value);
+    if (!isUsed(i) || isa::bytesOf(dtype) != isa::bytesOf(instance.tensors[i].dtype))
+      continue;
+    Instance trial = instance;
+    for (unsigned operand = 0; operand < isa::kMaxOperands; ++operand)
+      if (trial.inst.operands[operand].tensor == i)
+        trial.tensors[operand].dtype = dtype;
+    trial.tensors[i].dtype = dtype;
+    if (!brokenRule(trial))
+      instance = trial;
+  }
+}
+
+/// Makes room for `elements` more behind the access of `operand`. No room: the tensor is shared.
+bool TrialWriter::stretch(Instance &trial, unsigned operand, int64_t elements) {
+  const uint32_t tensor = trial.inst.operands[operand].tensor;
+  if (tensor != operand)
+    return false;
+  for (unsigned i = 0; i < isa::kMaxOperands; ++i)
+    if (i != operand && trial.inst.operands[i].tensor == tensor)
+      return false;
+  trial.tensors[operand].shape.back() += elements;
+  return true;
+}
+
+/// Lets a register say where an operand lies.
+void TrialWriter::indexOperand() {
+  if (desc.operands.empty() || desc.isObserver || desc.isSequencer)
+    return;
+  const unsigned operand = unsigned(below(choices, desc.operands.size()));
+  Instance trial = instance;
+  isa::Access &access = trial.inst.operands[operand];
+  if (!access.present() || access.isIndexed())
+    return;
+  access.indexing = isa::Indexing::Scalar;
+  access.indexRegister = uint16_t(below(choices, isa::machine.maxSequencerRegisters));
+  access.indexStep = int64_t(below(choices, 9));
+  access.indexExtent = 1 + int64_t(below(choices, 6));
+  if (!stretch(trial, operand, access.indexStep * (access.indexExtent - 1)) || brokenRule(trial))
+    return;
+  instance = trial;
+  Instruction move = isa::makeInstruction(Opcode::RegisterMove);
+  move.engine = instance.inst.engine;
+  move.setWord("dst", access.indexRegister);
+  move.setWord("value", int64_t(below(choices, uint64_t(access.indexExtent))));
+  before.push_back(move);
+}
+
+/// Puts the instruction into a loop, with operands that move.
+void TrialWriter::moveInLoop() {
+  if (desc.isSequencer || desc.isObserver)
+    return;
+  const int64_t count = 2 + int64_t(below(choices, 3));
+  Instance trial = instance;
+  for (unsigned operand = 0; operand < desc.operands.size(); ++operand) {
+    isa::Access &access = trial.inst.operands[operand];
+    int64_t step = int64_t(below(choices, 6));
+    if (!access.present() || isOneIn(choices, 2) || !stretch(trial, operand, step * (count - 1)))
+      continue;
+    access.loopStep[0] = step;
+  }
+  if (brokenRule(trial, {&count, 1}))
+    return;
+  instance = trial;
+  trips = count;
+}
+
 void TrialWriter::place(unsigned tensor) {
   const InstanceTensor &info = instance.tensors[tensor];
   int64_t elements = 1;
@@ -136,15 +235,18 @@ void TrialWriter::place(unsigned tensor) {
     elements *= extent;
   // Plain and ordinary contents are the ones that sums survive.
   Style style = Style(below(dataRng, isPlain ? 2 : kStyles));
-  Bytes data = drawElements(info.dtype, size_t(elements), style, dataRng);
+  DType dtype = info.dtype; // as the instruction sees it
+  for (const isa::Access &access : instance.inst.operands)
+    if (access.tensor == tensor)
+      dtype = access.dtype;
+  Bytes data = drawElements(dtype, size_t(elements), style, dataRng);
   if (instance.inst.opcode == Opcode::NcMatmul && tensor == isa::NcMatmulArgs::moving &&
       instance.inst.word("is_transpose")) {
     kilnrt::TensorInfo description{"", info.memory, info.dtype, {}, info.shape};
     MemoryTensor memory{description, data, {}};
     Elements identity(memory, instance.inst.operands[tensor], 0);
     for (size_t i = 0; i < identity.size(); ++i)
-      identity.setBits(
-          i, encode(info.dtype, i / identity.columns() == i % identity.columns() ? 1 : 0));
+      identity.setBits(i, encode(dtype, i / identity.columns() == i % identity.columns() ? 1 : 0));
     data = memory.bytes;
   }
   places[tensor] = writer.tensorWith(info, std::move(data));

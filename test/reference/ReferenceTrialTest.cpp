@@ -67,6 +67,37 @@ TEST(ReferenceTrial, ProgramsComeBackFromTheirText) {
   }
 }
 
+TEST(ReferenceTrial, SeedsDrawLoopsIndicesViewsAndSharedTensors) {
+  unsigned loops = 0, indices = 0, views = 0, shared = 0;
+  Trial trial = drawn("tensor_tensor", 30);
+  for (trial.seed = 0; trial.seed < 200; ++trial.seed) {
+    kilnrt::Program program = programOf({&trial, 1});
+    for (const kilnrt::Stream &stream : program.streams) {
+      auto records = kilnrt::decodeStream(stream);
+      ASSERT_TRUE(records);
+      for (const kilnrt::Record &record : *records) {
+        const auto &operands = record.inst.operands;
+        if (record.inst.opcode != isa::Opcode::TensorTensor)
+          continue;
+        loops += std::any_of(operands.begin(), operands.end(),
+                             [](const isa::Access &a) { return a.moves(); });
+        indices += std::any_of(operands.begin(), operands.end(),
+                               [](const isa::Access &a) { return a.isIndexed(); });
+        views += std::any_of(operands.begin(), operands.end(), [&](const isa::Access &a) {
+          return a.present() && program.tensors[a.tensor].dtype != a.dtype;
+        });
+        shared += operands[0].tensor == operands[1].tensor ||
+                  operands[0].tensor == operands[2].tensor ||
+                  operands[1].tensor == operands[2].tensor;
+      }
+    }
+  }
+  EXPECT_GE(loops, 5u);
+  EXPECT_GE(indices, 5u);
+  EXPECT_GE(views, 5u);
+  EXPECT_GE(shared, 5u);
+}
+
 TEST(ReferenceTrial, EachOfManyInOneProgramIsCompared) {
   std::vector<Trial> trials{drawn("reciprocal", 3), drawn("reciprocal", 9)};
   EXPECT_THAT(compare(programOf(trials)), IsEmpty());

@@ -1,13 +1,16 @@
 //===- value-reference.cpp - random instances of a row against its reference ------------------===//
 //
-//   value-reference --row MNEMONIC [--instances N] [--seed S] [--keep DIR]
+//   value-reference --row MNEMONIC [--instances N] [--seed S] [--keep DIR] [--list FILE]
 //   value-reference --replay FILE
 //   value-reference --ctest FILE    writes one add_test for each row of the table
 //
 //===------------------------------------------------------------------------------------------===//
 
 #include "ReferenceTrial.h"
+#include "ReferenceVariants.h"
 #include "TableExamples.h"
+
+#include "kilnrt/Asm.h"
 
 #include <chrono>
 #include <cstdio>
@@ -21,14 +24,16 @@ using namespace kiln::reference;
 namespace {
 
 struct Options {
-  std::string row, keep, replay, ctest;
+  std::string row, keep, replay, ctest, list;
   uint64_t instances = 300, seed = 1;
 };
 
 /// Trials that share a program. Those that need one to themselves say so.
 constexpr size_t kBatch = 16;
-/// Elements of all tensors of an instance; larger ones are drawn again, but for one in thirty.
-constexpr int64_t kMostElements = 6000;
+/// Elements of all operands of an instance: of most instances, and of one in thirty.
+constexpr int64_t kMostElements = 6000, kMostOfAll = 40000;
+/// Steps of a walk, on average, before another one begins elsewhere.
+constexpr unsigned kWalk = 40;
 
 int64_t elementsOf(const Instance &instance) {
   int64_t elements = 0;
@@ -42,6 +47,20 @@ int64_t elementsOf(const Instance &instance) {
 std::string textOf(const Trial &trial) {
   auto text = kilnrt::disassemble(programOf({&trial, 1}));
   return text ? *text : "no text: " + text.error().message;
+}
+
+/// The instruction alone, its operands with their memories and dtypes.
+std::string lineOf(const Instance &instance) {
+  std::array<std::string, isa::kMaxOperands> names;
+  std::array<kilnrt::OperandText, isa::kMaxOperands> operands;
+  for (unsigned i = 0; i < isa::kMaxOperands; ++i) {
+    const InstanceTensor &tensor = instance.tensors[i];
+    names[i] = std::string(isa::name(tensor.memory)) + "." + std::string(isa::name(tensor.dtype));
+    operands[i] = {names[i], tensor.memory, tensor.dtype};
+  }
+  std::string text;
+  kilnrt::printInstruction(text, instance.inst, operands);
+  return text;
 }
 
 int report(const isa::InstDesc &desc, const Trial &failing, const Options &options) {
@@ -85,22 +104,31 @@ int checkRow(const Options &options) {
                 options.row.c_str());
     return 1;
   }
-  InstanceWalk walk(*desc, exampleOf(*desc), options.seed);
-  if (!walk.isStarted()) {
-    std::printf("%s has no legal instance: %s\n", options.row.c_str(), walk.why().c_str());
+  std::optional<InstanceWalk> walk(std::in_place, *desc, exampleOf(*desc), options.seed);
+  if (!walk->isStarted()) {
+    std::printf("%s has no legal instance: %s\n", options.row.c_str(), walk->why().c_str());
     return 1;
   }
   Rng rng(options.seed);
+  std::ofstream list;
+  if (!options.list.empty())
+    list.open(options.list);
   const size_t size = standsAlone(desc->opcode) ? 1 : kBatch;
   int64_t elements = 0;
   for (uint64_t done = 0; done < options.instances;) {
     std::vector<Trial> batch;
     while (batch.size() < size && done < options.instances) {
-      const Instance &instance = walk.next();
-      if (elementsOf(instance) > kMostElements && !isOneIn(rng, 30))
+      if (isOneIn(rng, kWalk))
+        walk.emplace(*desc, exampleOf(*desc), rng());
+      if (!walk->isStarted())
+        continue;
+      const Instance instance = isOneIn(rng, 3) ? walk->next() : vary(walk->next(), rng);
+      if (elementsOf(instance) > (isOneIn(rng, 30) ? kMostOfAll : kMostElements))
         continue;
       elements += elementsOf(instance);
       batch.push_back({instance, rng(), false});
+      if (list.is_open())
+        list << lineOf(instance) << '\n';
       ++done;
     }
     if (int failed = checkBatch(*desc, batch, options))
@@ -152,6 +180,8 @@ bool parse(int argc, char **argv, Options &options) {
       options.keep = value;
     else if (name == "--replay")
       options.replay = value;
+    else if (name == "--list")
+      options.list = value;
     else if (name == "--ctest")
       options.ctest = value;
     else if (name == "--instances")
@@ -169,7 +199,8 @@ bool parse(int argc, char **argv, Options &options) {
 int main(int argc, char **argv) {
   Options options;
   if (!parse(argc, argv, options)) {
-    std::printf("usage: value-reference --row MNEMONIC [--instances N] [--seed S] [--keep DIR]\n"
+    std::printf("usage: value-reference --row MNEMONIC [--instances N] [--seed S] [--keep DIR] "
+                "[--list FILE]\n"
                 "       value-reference --replay FILE\n"
                 "       value-reference --ctest FILE\n");
     return 2;
